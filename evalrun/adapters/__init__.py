@@ -1,0 +1,1 @@
+"""Rooms that connect a target."""

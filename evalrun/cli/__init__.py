@@ -1,0 +1,1 @@
+"""The street door: one file per command group; Typer is known only here."""

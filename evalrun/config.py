@@ -1,0 +1,109 @@
+"""The settings of a project, once read; reading them is `loading`'s work.
+
+Precedence, weakest first: defaults, settings file, profile, environment, command line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import StrEnum
+from pathlib import Path
+from typing import Literal
+
+from evalrun.usage import ModelName, Role
+
+EMBEDDED_MODEL = ModelName(provider="local", model="smollm2-135m")
+
+
+class Gate(StrEnum):
+    """When a model judge counts for the outcome."""
+
+    AUTO = "auto"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetSettings:
+    """One target. `database` is "", "embedded" or a DSN with its variables already resolved."""
+
+    name: str
+    adapter: str = "python"
+    entry: str = ""
+    database: str = ""
+    options: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """USD per million tokens."""
+
+    input: Decimal
+    output: Decimal
+    cached: Decimal | None = None
+    cache_write: Decimal | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeouts:
+    """Seconds."""
+
+    call: float = 120.0
+    turn: float = 180.0
+    trial: float = 900.0
+    run: float = 7200.0
+    setup: float = 300.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeSettings:
+    """How model judges are used. `options` maps a judge's name to its own table."""
+
+    gate: Gate = Gate.AUTO
+    max_output_tokens: int = 700
+    options: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageSettings:
+    """What belongs to one stage of the product's funnel."""
+
+    watch: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()
+
+
+def embedded_models() -> Mapping[Role, ModelName]:
+    """The default: the embedded model in every role, free and offline."""
+    return dict.fromkeys(Role, EMBEDDED_MODEL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything a project sets. Paths are relative to `root`, the folder of the settings file."""
+
+    root: Path
+    file: str = ""
+    target: str = ""
+    targets: Mapping[str, TargetSettings] = field(default_factory=dict)
+    models: Mapping[Role, ModelName] = field(default_factory=embedded_models)
+    providers: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    judges: tuple[str, ...] = ("rules", "expectations", "rubric")
+    judge: JudgeSettings = field(default_factory=JudgeSettings)
+    budget_usd: Decimal | None = None
+    strict_prices: bool = False
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    scenarios: str = "scenarios"
+    personas: str = "personas"
+    rubrics: str = "rubrics"
+    style_rules: str = "style_rules.toml"
+    source: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
+    stages: Mapping[str, StageSettings] = field(default_factory=dict)
+    concurrency: int = 8
+    calls_in_flight: int = 64
+    timeouts: Timeouts = field(default_factory=Timeouts)
+    store: str = ".evalrun/history.db"
+    unstable: Literal["show", "fail"] = "show"
+    profile: str = ""

@@ -1,0 +1,1 @@
+"""Rooms that give each trial a Postgres database of its own."""

@@ -1,0 +1,1 @@
+"""From files people write to the values of the house; YAML, TOML and JSON Schema are known only here."""

