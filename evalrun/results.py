@@ -101,6 +101,8 @@ class TrialResult:
     """One play of a scenario. `number` counts from 1. `fact`: the outcome is no matter of scores.
 
     `code` is the reason code, `reason` a readable sentence, `detail` a traceback or longer text.
+    `key` hashes all that shapes the result, part by part. `replays` is the number of the invalid
+    trial that this one plays again (0: none). `carried`: taken over from the run that is resumed.
     `exchanges` are kept by the store and left out of values held in memory.
     """
 
@@ -117,6 +119,8 @@ class TrialResult:
     started: datetime
     seconds: float = 0.0
     key: str = ""
+    replays: int = 0
+    carried: bool = False
     exchanges: tuple[Exchange, ...] = ()
 
     @property

@@ -135,8 +135,8 @@ def outcome_of(outcomes: Iterable[Outcome]) -> Outcome:
 def verdict_of(trials: Sequence[tuple[Outcome, bool]]) -> Verdict:
     """The verdict of a scenario from (outcome, whether the outcome is a fact) of its trials.
 
-    A failed fact fails at once. Scores that fail in some trials only are `unstable`. Trials that
-    could not be judged decide only when nothing else was judged.
+    A failed fact fails at once. Scores that fail in some trials only are `unstable`. One trial
+    that could not be judged or was not played keeps the others from being a pass.
     """
     for outcome, fact in trials:
         if outcome is Outcome.FAIL and fact:

@@ -1,0 +1,126 @@
+"""The judge chain: judges in order, what gates, and the outcome of a trial from their judgements.
+
+The chain knows judges by their Protocol only. A judge that raises becomes a judgement of status
+error; money running out is not a judge's fault and passes through.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from evalrun.config import Gate
+from evalrun.errors import BudgetReached, EvalrunError
+from evalrun.interfaces import Case, Judge
+from evalrun.results import Judgement, JudgementStatus
+from evalrun.style import Severity
+from evalrun.verdict import Outcome, outcome_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ruling:
+    """The outcome of a judged trial. `fact`: code alone decided it, no score was weighed."""
+
+    outcome: Outcome
+    fact: bool
+    code: str
+    reason: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeChain:
+    """Judges in the order of the settings, and whether each model judge gates."""
+
+    judges: tuple[Judge, ...]
+    gates: Mapping[str, bool]
+
+    def watch(self, case: Case) -> Judgement | None:
+        """The first judgement that must stop the conversation here, or None. No model is asked."""
+        for judge in self.judges:
+            if not judge.deterministic:
+                continue
+            judgement = judge.watch(case)
+            if judgement is not None and judgement.outcome in (Outcome.FAIL, Outcome.ERROR):
+                return judgement
+        return None
+
+    async def judge(self, case: Case) -> tuple[Judgement, ...]:
+        """All judgements of a finished conversation, each judge seeing the earlier ones.
+
+        Raises BudgetReached when a judge's call would pass the cap.
+        """
+        said: list[Judgement] = []
+        for judge in self.judges:
+            started = time.monotonic()
+            judgement = await _asked(judge, replace(case, earlier=tuple(said)))
+            said.append(
+                replace(
+                    judgement,
+                    deterministic=judge.deterministic,
+                    gates=judge.deterministic or self.gates.get(judge.name, False),
+                    seconds=round(time.monotonic() - started, 3),
+                )
+            )
+        return tuple(said)
+
+
+def may_gate(gate: Gate) -> tuple[bool, str]:
+    """Whether a model judge gates under a setting, and why.
+
+    A judge earns its gate by calibration; none has been measured yet, so `auto` is advisory.
+    """
+    if gate is Gate.ALWAYS:
+        return True, "gates because judge.gate is always (vouched for, not measured)"
+    if gate is Gate.NEVER:
+        return False, "is advisory: judge.gate is never"
+    return False, "is advisory: it has not earned a gate (not calibrated on labelled turns)"
+
+
+async def _asked(judge: Judge, case: Case) -> Judgement:
+    try:
+        return await judge.judge(case)
+    except BudgetReached:
+        raise
+    except EvalrunError as e:
+        return _broken(judge, e.reason, str(e))
+    except Exception as e:  # noqa: BLE001  one broken judge must not take the trial down
+        trace = traceback.format_exc(limit=-3).strip().splitlines()
+        return _broken(judge, "judge_broken", f"{judge.name} raised {type(e).__name__}: {e} ({trace[-2].strip()})")
+
+
+def _broken(judge: Judge, code: str, reason: str) -> Judgement:
+    return Judgement(
+        judge=judge.name, version=judge.version, status=JudgementStatus.ERROR, code=code, reason=reason
+    )
+
+
+def rule(judgements: Sequence[Judgement]) -> Ruling:
+    """The outcome of a trial: only judgements that gate count, and nothing evaluated is never a pass."""
+    counted = [j for j in judgements if j.gates and j.status is not JudgementStatus.SKIPPED]
+    if not counted:
+        return Ruling(
+            outcome=Outcome.ERROR,
+            fact=True,
+            code="nothing_evaluated",
+            reason="no judge that gates evaluated anything",
+        )
+    outcome = outcome_of(j.outcome for j in counted)
+    decisive = [j for j in counted if j.outcome is outcome]
+    if outcome is Outcome.PASS:
+        return Ruling(outcome=outcome, fact=False, code="pass", reason=_praise(counted))
+    first = decisive[0]
+    return Ruling(outcome=outcome, fact=_is_fact(first), code=first.code or first.judge, reason=first.reason)
+
+
+def _is_fact(judgement: Judgement) -> bool:
+    hard = any(f.severity is Severity.HARD for f in judgement.findings)
+    critical = any(c.violated and c.critical for c in judgement.checks)
+    return judgement.deterministic or hard or bool(judgement.unmet) or critical
+
+
+def _praise(counted: Sequence[Judgement]) -> str:
+    reasons = [j.reason for j in counted if j.reason]
+    return "; ".join(reasons) or "all that gates holds"
