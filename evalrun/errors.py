@@ -175,13 +175,17 @@ class DatabaseFailed(CannotJudge):
 
 
 class TargetFailed(CannotJudge):
-    """The target raised, died, timed out or cut its stream; `detail` holds its traceback."""
+    """The target raised, died or cut its stream.
+
+    `detail` holds its traceback, `turn` the turn (transcript.Turn) it was in with what it had sent.
+    """
 
     reason = "target"
 
-    def __init__(self, message: str, *, remedy: str, detail: str = "") -> None:
+    def __init__(self, message: str, *, remedy: str, detail: str = "", turn: object = None) -> None:
         super().__init__(message, remedy=remedy)
         self.detail = detail
+        self.turn = turn
 
 
 class StoreFailed(CannotJudge):

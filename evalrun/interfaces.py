@@ -303,16 +303,41 @@ class Session(Protocol):
     kept, flagged late and attached to its own turn.
     """
 
-    id: str
-    participants: Mapping[str, Participant]
-    persona: Participant
-    clock: Clock
-    database: Database | None
-    model: ModelEndpoint
-    tmp: Path
-    deadline: float
-    """Monotonic seconds (`time.monotonic`) at which the turn in play times out."""
-    given: Mapping[str, object]
+    @property
+    def id(self) -> str:
+        """Run, scenario and trial: never shared between trials."""
+
+    @property
+    def participants(self) -> Mapping[str, Participant]:
+        """The persona, and others a scenario names, by id."""
+
+    @property
+    def persona(self) -> Participant:
+        """Whom the agent talks with."""
+
+    @property
+    def clock(self) -> Clock:
+        """The one clock of the trial."""
+
+    @property
+    def database(self) -> Database | None:
+        """The trial's own database, None when the target has none."""
+
+    @property
+    def model(self) -> ModelEndpoint:
+        """The metered model of the role agent."""
+
+    @property
+    def tmp(self) -> Path:
+        """A folder of the run's own."""
+
+    @property
+    def deadline(self) -> float:
+        """Monotonic seconds (`time.monotonic`) at which the turn in play times out."""
+
+    @property
+    def given(self) -> Mapping[str, object]:
+        """The scenario's `given.state`, its relative times resolved."""
 
     def emit(self, message: Outgoing | str, to: str | None = None) -> str:
         """Record a message the agent sent, from any task or thread; returns its id."""
@@ -377,12 +402,13 @@ class Target(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetSetup:
-    """What a target is made from."""
+    """What a target is made from. `file` is the settings file, for messages."""
 
     name: str
     entry: str
     options: Mapping[str, object]
     root: Path
+    file: str = ""
 
 
 # ------------------------------------------------------------------ judges

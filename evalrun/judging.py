@@ -92,9 +92,7 @@ async def _asked(judge: Judge, case: Case) -> Judgement:
 
 
 def _broken(judge: Judge, code: str, reason: str) -> Judgement:
-    return Judgement(
-        judge=judge.name, version=judge.version, status=JudgementStatus.ERROR, code=code, reason=reason
-    )
+    return Judgement(judge=judge.name, version=judge.version, status=JudgementStatus.ERROR, code=code, reason=reason)
 
 
 def rule(judgements: Sequence[Judgement]) -> Ruling:
