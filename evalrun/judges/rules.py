@@ -1,0 +1,129 @@
+"""Tier 1 and 2: style rules on every turn, and the findings that need no rule file.
+
+Hard findings fail the trial at once; soft ones are facts for the model judge. A turn that timed
+out is not looked at: its trial is an error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from evalrun.folding import invisible_in, visible
+from evalrun.interfaces import Case, JudgeSetup
+from evalrun.results import Judgement
+from evalrun.style import Finding, Severity, StyleRules
+from evalrun.style_checks.table import CompiledRules
+from evalrun.transcript import InboundKind, Observed, Turn
+
+_VERDICT_LIKE = re.compile(r"\{[^{}]{0,400}?[\"'][\w ]{1,40}[\"']\s*:\s*(?:10|[1-9]|true|\"pass)", re.IGNORECASE)
+_ROLE_LINE = re.compile(r"(?mi)^\s*(?:user|assistant|system|judge|human|tool)\s*:")
+_CLOSING_TAG = re.compile(
+    r"</\s*(?:transcript|conversation|data|system|user)\s*>|<\|im_(?:start|end)\|>", re.IGNORECASE
+)
+
+
+class Rules:
+    """The deterministic judge of style (see `interfaces.Judge`)."""
+
+    name = "rules"
+    version = "1"
+    deterministic = True
+
+    def __init__(self, setup: JudgeSetup) -> None:
+        self._options = setup.options
+        self._compiled: tuple[StyleRules, CompiledRules] | None = None
+
+    def watch(self, case: Case) -> Judgement | None:
+        """Findings of the last turn."""
+        turns = case.transcript.turns
+        return self._judgement(self._of_turn(case, len(turns) - 1), ()) if turns else None
+
+    async def judge(self, case: Case) -> Judgement:
+        """Findings of all turns, and of a conversation in which the agent never did anything."""
+        turns = case.transcript.turns
+        findings = [f for i in range(len(turns)) for f in self._of_turn(case, i)]
+        if not case.transcript.agent_turns and not all(t.silence_expected for t in turns):
+            findings.append(_hard("nothing_said", "the agent said nothing and called no tool", 0))
+        return self._judgement(findings, _attempts(turns))
+
+    def _of_turn(self, case: Case, index: int) -> list[Finding]:
+        turn = case.transcript.turns[index]
+        if turn.observed is Observed.TIMED_OUT:
+            return []
+        rules = self._rules(case.style)
+        earlier = case.transcript.turns[:index]
+        return [*_built_in(turn, case), *rules.apply(turn, earlier, case.scenario.allow)]
+
+    def _rules(self, style: StyleRules) -> CompiledRules:
+        if self._compiled is None or self._compiled[0] is not style:
+            self._compiled = (style, CompiledRules(style))
+        return self._compiled[1]
+
+    def _judgement(self, findings: Sequence[Finding], attempts: tuple[str, ...]) -> Judgement:
+        hard = next((f for f in findings if f.severity is Severity.HARD), None)
+        soft = sum(f.severity is Severity.SOFT for f in findings)
+        reason = describe(hard) if hard else f"no hard finding{f', {soft} soft' if soft else ''}"
+        return Judgement(
+            judge=self.name,
+            version=self.version,
+            deterministic=True,
+            findings=tuple(findings),
+            code=hard.rule if hard else "pass",
+            reason=reason,
+            warnings=attempts,
+        )
+
+
+def describe(finding: Finding) -> str:
+    """A finding in one sentence."""
+    at = f" in turn {finding.turn}" if finding.turn else ""
+    bubble = f", bubble {finding.bubble}" if finding.bubble else ""
+    quote = f": {finding.quote[:120]!r}" if finding.quote else ""
+    return f"{finding.rule}: {finding.message}{at}{bubble}{quote}"
+
+
+def _hard(rule: str, message: str, turn: int, quote: str = "", bubble: int = 0) -> Finding:
+    return Finding(rule=rule, severity=Severity.HARD, message=message, quote=quote, turn=turn, bubble=bubble)
+
+
+def _built_in(turn: Turn, case: Case) -> list[Finding]:
+    """Findings that hold for every product: silence, a message too many, a wrong recipient."""
+    found = []
+    said = turn.said
+    seen = [b for b in said if b.kind != "text" or visible(b.text)]
+    if turn.silence_expected:
+        if said:
+            message = "a message where silence is expected"
+            found.append(_hard("unexpected_message", message, turn.number, said[0].text, 1))
+    elif not seen and (said or (turn.opening.kind is not InboundKind.TIME and not turn.acted)):
+        found.append(_hard("empty_reply", "nothing was said and no tool was called", turn.number))
+    elif len(seen) < len(said):
+        found.append(_hard("empty_reply", "a bubble without visible text", turn.number))
+    for i, bubble in enumerate(said, 1):
+        if bubble.to not in turn.allowed:
+            names = case.transcript.names
+            allowed = ", ".join(names.get(a, a) for a in turn.allowed)
+            message = f"a message to {names.get(bubble.to, bubble.to)!r}, the step names {allowed}"
+            found.append(_hard("wrong_recipient", message, turn.number, bubble.text, i))
+    return found
+
+
+def _attempts(turns: Sequence[Turn]) -> tuple[str, ...]:
+    """Warnings about text that looks made for the judge."""
+    found = []
+    for turn in turns:
+        for bubble in turn.said:
+            signs = [
+                name
+                for name, hit in (
+                    ("a verdict object", _VERDICT_LIKE.search(bubble.text)),
+                    ("a role line", _ROLE_LINE.search(bubble.text)),
+                    ("a closing tag", _CLOSING_TAG.search(bubble.text)),
+                    ("invisible characters", invisible_in(bubble.text)),
+                )
+                if hit
+            ]
+            if signs:
+                found.append(f"injection attempt in turn {turn.number}: {', '.join(signs)}")
+    return tuple(found)
