@@ -124,7 +124,8 @@ class ModelFailed(CannotJudge):
     """A model call failed.
 
     `retryable`: another attempt may succeed. `retry_after`: seconds the vendor asked to wait.
-    `fatal`: no further call to this provider can succeed in this run.
+    `fatal`: no further call to this provider can succeed in this run. `billed`: the vendor may
+    have charged for the attempt, though nobody knows how much.
     """
 
     reason = "model"
@@ -137,11 +138,13 @@ class ModelFailed(CannotJudge):
         retryable: bool = False,
         retry_after: float | None = None,
         fatal: bool = False,
+        billed: bool = False,
     ) -> None:
         super().__init__(message, remedy=remedy)
         self.retryable = retryable
         self.retry_after = retry_after
         self.fatal = fatal
+        self.billed = billed
 
 
 class KeyRefused(ModelFailed):

@@ -150,8 +150,8 @@ class Meter(Protocol):
     def reserve(self, request: ModelRequest) -> Reservation:
         """Set aside the worst case of a call. Raises BudgetReached when the cap would be passed."""
 
-    def settle(self, reservation: Reservation, tokens: Tokens, *, returned: str, tier: str) -> tuple[Decimal, bool]:
-        """Book what the call really cost. Returns USD and whether the figure is an estimate."""
+    def settle(self, reservation: Reservation, tokens: Tokens | None, *, tier: str = "") -> tuple[Decimal, bool]:
+        """Book what the call really cost; tokens None when nobody knows. Returns USD and whether it is an estimate."""
 
     def release(self, reservation: Reservation) -> None:
         """Give back a reservation whose call was never billed (nothing reached the model)."""

@@ -17,6 +17,7 @@ from evalrun.errors import Where
 from evalrun.expectation import (
     Checkpoint,
     Evidence,
+    NamedTool,
     RepliesExpectation,
     SqlExpectation,
     SqlResult,
@@ -161,15 +162,16 @@ def _silence(checkpoint: Checkpoint, turns: Sequence[Turn]) -> Iterator[Unmet]:
 
 def _tools(checkpoint: Checkpoint, turns: Sequence[Turn]) -> Iterator[Unmet]:
     wanted = checkpoint.expectations
-    if not wanted.on_tools:
+    named_tools: tuple[ToolExpectation | NamedTool, ...] = (*wanted.called, *wanted.not_called)
+    if not named_tools:
         return
     if any(t.tools is None for t in turns) or not turns:
-        where = (*wanted.called, *wanted.not_called)[0].where
+        where = named_tools[0].where
         yield _unmet(where, "tools", "a record of tool calls", "the adapter reports none", broken=True)
         return
     calls = [c for t in turns for c in t.tools or ()]
     declared = checkpoint.evidence.tools_declared
-    for named in (*wanted.called, *wanted.not_called):
+    for named in named_tools:
         if declared is not None and named.name not in declared:
             near = difflib.get_close_matches(named.name, declared, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else f"; declared: {', '.join(declared)}"
