@@ -17,6 +17,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
+from evalrun.folding import fold
+
 PARSER_VERSION = "1"
 """Part of every ruler: raise it when an answer would be read differently."""
 
@@ -36,6 +38,14 @@ _CLAIMS: Mapping[str, bool] = {"pass": True, "passed": True, "fail": False, "fai
 
 class Unreadable(ValueError):
     """An answer that cannot be used; its text names the fault."""
+
+
+class Doubtful(Unreadable):
+    """An answer that can be read but is worth one more question; `value` stands when it comes again."""
+
+    def __init__(self, fault: str, value: ReadCheck) -> None:
+        super().__init__(fault)
+        self.value = value
 
 
 class _Refused(ValueError):
@@ -63,10 +73,10 @@ class ReadScores:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadCheck:
-    """An answer to a check: whether it applies, whether compliance is shown, and on what grounds."""
+    """An answer to a check. `claimed`: the judge sees a violation; `violated`: and code found its quote."""
 
-    applies: bool
-    compliant: bool
+    violated: bool
+    claimed: bool
     quote: str
     reason: str
 
@@ -99,8 +109,22 @@ def read_scores(text: str, criteria: Sequence[str]) -> ReadScores:
     return ReadScores(marks=tuple(marks), claimed=_claimed(extras), warnings=tuple(warnings))
 
 
-def read_check(text: str) -> ReadCheck:
-    """The answer to a check. Raises Unreadable, also for `not violated` without a reason."""
+def quoted_in(quote: str, words: str) -> bool:
+    """Whether a quote stands in some words: whole words, after folding both; an empty quote never does."""
+    wanted, text = fold(quote), fold(words)
+    if not wanted:
+        return False
+    before = r"(?<!\w)" if wanted[0].isalnum() else ""
+    after = r"(?!\w)" if wanted[-1].isalnum() else ""
+    return re.search(before + re.escape(wanted) + after, text) is not None
+
+
+def read_check(text: str, words: str) -> ReadCheck:
+    """The answer to a check of what the agent said (`words`).
+
+    Raises Unreadable, also for `not violated` without a reason; Doubtful for a violation whose
+    quote is not in the words.
+    """
     expected = ("applies", "quote", "reason", "shown_compliant")
     found = _only_object(text, lambda keys: keys >= set(expected), expected)
     missing = [k for k in expected if k not in found]
@@ -113,7 +137,12 @@ def read_check(text: str) -> ReadCheck:
     quote, reason = _string("quote", found), _string("reason", found)
     if not reason and (compliant or not applies):
         raise Unreadable("reason is empty: say why the rule is not broken")
-    return ReadCheck(applies=applies, compliant=compliant, quote=quote, reason=reason)
+    claimed = applies and not compliant
+    found = claimed and quoted_in(quote, words)
+    read = ReadCheck(violated=found, claimed=claimed, quote=quote, reason=reason)
+    if claimed and not found:
+        raise Doubtful("the agent did not say what quote says: copy its words, or say that the rule is kept", read)
+    return read
 
 
 # ------------------------------------------------------------------ finding the object

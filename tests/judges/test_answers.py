@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalrun.judges.answers import ReadScores, Unreadable, read_check, read_scores
+from evalrun.judges.answers import Doubtful, ReadScores, Unreadable, quoted_in, read_check, read_scores
 
 NAMES = ("tone", "relevance", "accuracy", "progress")
 REST = '"relevance":8,"accuracy":8,"progress":8'
@@ -173,7 +173,33 @@ def test_an_object_inside_a_broken_one_does_not_count() -> None:
 def test_a_check_is_read_as_strictly(text: str, fault: str) -> None:
     """Not violated needs a reason, and an answer that cannot be read is never `not violated`."""
     with pytest.raises(Unreadable, match=fault):
-        read_check(text)
+        read_check(text, "bonjour")
+
+
+@pytest.mark.parametrize(
+    ("quote", "found"),
+    [
+        ("c'est  49 €", True),
+        ("C’est 49", True),
+        ("est", True),
+        ("es", False),
+        ("", False),
+        ("\u200b", False),
+        ("4", False),
+    ],
+)
+def test_a_quote_is_whole_words_after_folding(quote: str, found: bool) -> None:
+    """A quote counts when its whole words were said; blanks, case and typographic signs do not matter."""
+    assert quoted_in(quote, "bonjour, c’est\n49 € par mois") is found
+
+
+def test_a_violation_without_its_words_is_doubtful() -> None:
+    """A claimed violation counts only with words the agent used; the same claim again is not counted."""
+    text = '{"applies":true,"quote":"49 €","reason":"a price","shown_compliant":false}'
+    assert read_check(text, "c'est 49 € par mois").violated is True
+    with pytest.raises(Doubtful) as caught:
+        read_check(text, "bonjour")
+    assert (caught.value.value.claimed, caught.value.value.violated) == (True, False)
 
 
 PIECES = st.sampled_from(
