@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from evalrun.errors import BudgetReached, CannotJudge
 from evalrun.interfaces import Finish, Message, ModelEndpoint, ModelReply
-from evalrun.judges.answers import Doubtful, ReadCheck, ReadScores, Unreadable
+from evalrun.json_object import Unreadable
+from evalrun.judges.answers import Doubtful, ReadCheck, ReadScores
 from evalrun.judges.prompts import again_messages
 from evalrun.rubric import Rubric, RubricKind
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalrun.judges.answers import Doubtful, ReadScores, Unreadable, quoted_in, read_check, read_scores
+from evalrun.json_object import Unreadable
+from evalrun.judges.answers import Doubtful, ReadScores, quoted_in, read_check, read_scores
 
 NAMES = ("tone", "relevance", "accuracy", "progress")
 REST = '"relevance":8,"accuracy":8,"progress":8'
