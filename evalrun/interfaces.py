@@ -163,12 +163,25 @@ class Meter(Protocol):
 class Database(Protocol):
     """One trial's own Postgres database."""
 
-    name: str
-    host: str
-    """A host name, an address, or the folder of a socket."""
-    port: int
-    user: str
-    password: str
+    @property
+    def name(self) -> str:
+        """The database's name."""
+
+    @property
+    def host(self) -> str:
+        """A host name or an address."""
+
+    @property
+    def port(self) -> int:
+        """The port."""
+
+    @property
+    def user(self) -> str:
+        """The role."""
+
+    @property
+    def password(self) -> str:
+        """The password, "" for none."""
 
     @property
     def url(self) -> str:
