@@ -1,0 +1,355 @@
+"""The shape of a scenario file, and the scenario it means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from evalrun.errors import Where
+from evalrun.expectation import (
+    Expectations,
+    NamedTool,
+    RepliesExpectation,
+    SqlExpectation,
+    StateExpectation,
+    TextExpectation,
+    ToolExpectation,
+)
+from evalrun.loading.fields import (
+    WHERE,
+    Anything,
+    Duration,
+    Field,
+    Flag,
+    Integer,
+    ListOf,
+    MappingOf,
+    Moment,
+    Problems,
+    Table,
+    Text,
+    listed,
+    place,
+)
+from evalrun.loading.nodes import Node, NodeKind
+from evalrun.scenario import (
+    AdvanceStep,
+    Category,
+    EventStep,
+    ExpectStep,
+    Given,
+    JudgePlan,
+    Participant,
+    PersonaStep,
+    Scenario,
+    Step,
+    UserStep,
+)
+
+ID = Text(pattern="[a-z0-9-]{1,64}", what="an id of a-z, 0-9 and -, at most 64 characters")
+TEXTS = ListOf(item=Text())
+ONLY_SETTINGS = "adapters, entry points and commands are named only in the settings, [tool.evalrun.targets]"
+
+CALLED = Table(
+    name="called",
+    short="name",
+    fields=(
+        Field(name="name", kind=Text(), meaning="the tool", required=True),
+        Field(
+            name="args",
+            kind=MappingOf(value=Anything()),
+            meaning="arguments the call must hold, whatever else it holds",
+        ),
+        Field(name="exact", kind=Flag(), meaning="refuse arguments beyond `args`"),
+        Field(name="times", kind=Integer(most=1000), meaning="exactly how many matching calls"),
+    ),
+)
+NAMED = Table(name="not_called", short="name", fields=(Field(name="name", kind=Text(), meaning="", required=True),))
+TOOLS = Table(
+    name="tools",
+    fields=(
+        Field(name="called", kind=ListOf(item=CALLED, least=1), meaning="tools that were called"),
+        Field(name="not_called", kind=ListOf(item=NAMED, least=1), meaning="tools that were not called"),
+    ),
+)
+REPLIES = Table(
+    name="replies",
+    fields=(
+        Field(name="min", kind=Integer(), meaning="messages at least, over the conversation"),
+        Field(name="max", kind=Integer(), meaning="messages at most, over the conversation"),
+        Field(name="max_bubbles", kind=Integer(), meaning="messages at most in one turn"),
+    ),
+)
+TEXT = Table(
+    name="text",
+    fields=(
+        Field(name="present", kind=TEXTS, meaning="words that the agent said somewhere"),
+        Field(name="absent", kind=TEXTS, meaning="words that the agent said nowhere"),
+    ),
+)
+SQL = Table(
+    name="sql",
+    fields=(
+        Field(name="query", kind=Text(), meaning="a query on the trial's database, read only", required=True),
+        Field(name="equals", kind=Anything(), meaning="the single value it must give"),
+        Field(name="rows", kind=ListOf(item=ListOf(item=Anything())), meaning="the rows it must give"),
+    ),
+)
+EXPECT = Table(
+    name="expect",
+    moved={
+        "called": "put it under `tools`",
+        "not_called": "put it under `tools`",
+        "present": "put it under `text`",
+        "absent": "put it under `text`",
+        "max_bubbles": "put it under `replies`",
+    },
+    fields=(
+        Field(name="tools", kind=TOOLS, meaning="tool calls"),
+        Field(name="replies", kind=REPLIES, meaning="how many messages"),
+        Field(name="text", kind=TEXT, meaning="words said or not said"),
+        Field(name="state", kind=MappingOf(value=Anything()), meaning="dotted paths of the target's state"),
+        Field(name="sql", kind=ListOf(item=SQL), meaning="queries on the trial's database"),
+    ),
+)
+
+
+class Checkpoint:
+    """`expect` in a step: a table, or the word `silence`."""
+
+    def schema(self) -> dict[str, object]:
+        """The word or the table."""
+        return {"anyOf": [{"const": "silence"}, EXPECT.schema()]}
+
+    def read(self, node: Node, problems: Problems) -> dict[str, object]:
+        """The table; `silence` as one without conditions."""
+        if node.kind is NodeKind.TEXT and node.text == "silence":
+            return {WHERE: node.where, "silence": True}
+        return EXPECT.read(node, problems)
+
+
+TO = Field(name="to", kind=TEXTS, meaning="participants the agent may write to, beside the one the step is about")
+USER = Table(
+    name="user",
+    short="text",
+    fields=(
+        Field(name="text", kind=Text(), meaning="what the user writes", required=True),
+        Field(name="from", kind=Text(), meaning="a participant (default: the persona)"),
+    ),
+)
+PERSONA = Table(
+    name="persona",
+    fields=(
+        Field(name="turns", kind=Integer(least=1, most=100), meaning="at most so many turns", required=True),
+        Field(name="until", kind=EXPECT, meaning="stop when these hold"),
+    ),
+)
+EVENT = Table(
+    name="event",
+    short="name",
+    fields=(
+        Field(name="name", kind=Text(), meaning="the event, as the target names it", required=True),
+        Field(name="data", kind=MappingOf(value=Anything()), meaning="its data"),
+        Field(name="participant", kind=Text(), meaning="whom it is about (default: the persona)"),
+    ),
+)
+STEP = Table(
+    name="step",
+    moved=dict.fromkeys(("shell", "run", "command", "hook", "adapter"), ONLY_SETTINGS),
+    fields=(
+        Field(name="user", kind=USER, meaning="a scripted message"),
+        Field(name="persona", kind=PERSONA, meaning="the persona talks"),
+        Field(name="event", kind=EVENT, meaning="dispatched to the orchestrator; the agent speaks first"),
+        Field(name="advance", kind=Duration(), meaning="time passes"),
+        Field(name="expect", kind=Checkpoint(), meaning="a checkpoint, or `silence`"),
+        TO,
+    ),
+)
+PARTICIPANT = Table(
+    name="participant",
+    fields=(
+        Field(name="id", kind=ID, meaning="how steps name them", required=True),
+        Field(name="name", kind=Text(), meaning="how reports name them", required=True),
+        Field(name="address", kind=Text(), meaning="how the channel names them"),
+        Field(name="attributes", kind=MappingOf(value=Anything()), meaning="more for the target"),
+    ),
+)
+GIVEN = Table(
+    name="given",
+    fields=(
+        Field(name="now", kind=Moment(), meaning="the clock of agent, persona and judge"),
+        Field(name="state", kind=MappingOf(value=Anything()), meaning="handed to the target; `now-3d` is a time"),
+        Field(name="participants", kind=ListOf(item=PARTICIPANT), meaning="others the agent may meet"),
+        Field(name="keep_columns", kind=TEXTS, meaning="columns that `advance` leaves alone"),
+    ),
+)
+
+
+class Judged:
+    """`judge`: a table, or the word `none`."""
+
+    table = Table(
+        name="judge",
+        fields=(
+            Field(name="rubric", kind=Text(), meaning="a scored rubric (default: conversation)"),
+            Field(name="checks", kind=TEXTS, meaning="check rubrics"),
+        ),
+    )
+
+    def schema(self) -> dict[str, object]:
+        """The word or the table."""
+        return {"anyOf": [{"const": "none"}, self.table.schema()]}
+
+    def read(self, node: Node, problems: Problems) -> dict[str, object]:
+        """The table."""
+        if node.kind is NodeKind.TEXT and node.text == "none":
+            return {WHERE: node.where, "rubric": ""}
+        return self.table.read(node, problems)
+
+
+class Repeats:
+    """`repeats`: auto, or how many trials."""
+
+    def schema(self) -> dict[str, object]:
+        """The word or a number."""
+        return {"anyOf": [{"const": "auto"}, {"type": "integer", "minimum": 1, "maximum": 100}]}
+
+    def read(self, node: Node, problems: Problems) -> object:
+        """The word or the number."""
+        if node.kind is NodeKind.TEXT and node.text == "auto":
+            return "auto"
+        return Integer(least=1, most=100).read(node, problems)
+
+
+SCENARIO = Table(
+    name="scenario",
+    meaning="Who talks, in which situation, what must hold.",
+    moved={"assert": "it is called `expect`", **dict.fromkeys(("adapter", "entry", "target", "shell"), ONLY_SETTINGS)},
+    fields=(
+        Field(name="id", kind=ID, meaning="unique; default: the file's name without its ending"),
+        Field(name="title", kind=Text(), meaning="what is guarded, in a sentence", required=True),
+        Field(name="category", kind=Text(choices=tuple(Category)), meaning="what kind of behaviour", required=True),
+        Field(name="stage", kind=Text(), meaning="the step of the product's funnel; needed for category stage"),
+        Field(name="persona", kind=Text(), meaning="the id of a persona", required=True),
+        Field(name="objective", kind=Text(), meaning="what the agent should achieve, for the judge", required=True),
+        Field(name="given", kind=GIVEN, meaning="the situation before the first step"),
+        Field(name="steps", kind=ListOf(item=STEP, least=1), meaning="what happens, in order", required=True),
+        Field(name="expect", kind=EXPECT, meaning="what must hold at the end"),
+        Field(name="judge", kind=Judged(), meaning="rubric and checks, or `none`"),
+        Field(name="repeats", kind=Repeats(), meaning="auto, or how many trials"),
+        Field(name="tags", kind=TEXTS, meaning="words to select by"),
+        Field(name="watch", kind=TEXTS, meaning="more paths whose change selects it"),
+        Field(name="allow", kind=TEXTS, meaning="texts that style rules let pass here"),
+    ),
+)
+DEFAULT_RUBRIC = "conversation"
+_ACTIONS = ("user", "persona", "event", "advance", "expect")
+
+
+def scenario_of(node: Node, *, stem: str, digest: str, problems: Problems) -> Scenario:
+    """The scenario of a file. Raises Skip after noting problems."""
+    values: Mapping[str, Any] = SCENARIO.read(node, problems)
+    judge = values.get("judge") or {}
+    steps = [_step(s, problems) for s in listed(values["steps"])]
+    return Scenario(
+        id=values.get("id") or _default_id(stem, node, problems),
+        title=values["title"],
+        category=Category(values["category"]),
+        stage=values.get("stage", ""),
+        persona=values["persona"],
+        objective=values["objective"],
+        given=_given(values.get("given") or {}),
+        steps=tuple(s for s in steps if s is not None),
+        expect=expectations_of(values.get("expect")),
+        judge=JudgePlan(rubric=judge.get("rubric", DEFAULT_RUBRIC), checks=tuple(judge.get("checks", ()))),
+        repeats=values.get("repeats", "auto"),
+        tags=values.get("tags", ()),
+        watch=values.get("watch", ()),
+        allow=values.get("allow", ()),
+        where=Where(file=node.where.file, line=node.where.line),
+        digest=digest,
+    )
+
+
+def _default_id(stem: str, node: Node, problems: Problems) -> str:
+    probe = Node(kind=NodeKind.TEXT, where=node.where, text=stem, source=stem)
+    return ID.read(probe, problems)
+
+
+def _given(values: Mapping[str, Any]) -> Given:
+    now: datetime | None = values.get("now")
+    people = tuple(
+        Participant(id=p["id"], name=p["name"], address=p.get("address", ""), attributes=p.get("attributes", {}))
+        for p in values.get("participants", ())
+    )
+    return Given(
+        now=now, state=values.get("state", {}), participants=people, keep_columns=values.get("keep_columns", ())
+    )
+
+
+def _step(values: Mapping[str, Any], problems: Problems) -> Step | None:
+    where = place(values)
+    actions = [a for a in _ACTIONS if a in values]
+    if len(actions) != 1:
+        found = " and ".join(f"`{a}`" for a in actions) or "none"
+        problems.add(where, f"{found} in one step, expected exactly one of {', '.join(_ACTIONS)}; write one a step")
+        return None
+    to = values.get("to", ())
+    written: Any = values[actions[0]]
+    match actions[0]:
+        case "user":
+            return UserStep(text=written["text"], sender=written.get("from", ""), to=to, where=where)
+        case "persona":
+            until = expectations_of(written["until"]) if "until" in written else None
+            return PersonaStep(turns=written["turns"], until=until, to=to, where=where)
+        case "event":
+            data, participant = written.get("data", {}), written.get("participant", "")
+            return EventStep(name=written["name"], data=data, participant=participant, to=to, where=where)
+        case "advance":
+            interval: timedelta = written
+            return AdvanceStep(interval=interval, to=to, where=where)
+    return ExpectStep(expectations=expectations_of(written), silence=bool(written.get("silence")), where=place(written))
+
+
+def expectations_of(values: Mapping[str, Any] | None) -> Expectations:
+    """The expectations of a table that was read."""
+    if values is None:
+        return Expectations()
+    where = place(values)
+    tools = values.get("tools") or {}
+    replies = values.get("replies")
+    text = values.get("text") or {}
+    return Expectations(
+        called=tuple(_called(c) for c in tools.get("called", ())),
+        not_called=tuple(NamedTool(name=n["name"], where=place(n)) for n in tools.get("not_called", ())),
+        replies=_replies(replies) if replies else None,
+        text=tuple(
+            TextExpectation(text=t, present=present, where=place(text))
+            for name, present in (("present", True), ("absent", False))
+            for t in text.get(name, ())
+        ),
+        state=tuple(
+            StateExpectation(path=path, value=value, where=where) for path, value in values.get("state", {}).items()
+        ),
+        sql=tuple(
+            SqlExpectation(query=q["query"], equals=q.get("equals"), rows=q.get("rows"), where=place(q))
+            for q in values.get("sql", ())
+        ),
+    )
+
+
+def _called(values: Mapping[str, Any]) -> ToolExpectation:
+    return ToolExpectation(
+        name=values["name"],
+        args=values.get("args", {}),
+        exact=values.get("exact", False),
+        times=values.get("times"),
+        where=place(values),
+    )
+
+
+def _replies(values: Mapping[str, Any]) -> RepliesExpectation:
+    return RepliesExpectation(
+        min=values.get("min"), max=values.get("max"), max_bubbles=values.get("max_bubbles"), where=place(values)
+    )
