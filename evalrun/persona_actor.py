@@ -24,14 +24,24 @@ from evalrun.transcript import InboundKind, Transcript, Turn
 
 __all__ = ["Drafted", "PersonaActor", "closing"]
 
-TEMPERATURE = 0.7
+TEMPERATURES = (0.7, 1.0)
+"""Of the first draft, and of the second: it must not be the first one again."""
 LEAST_TOKENS = 300
 LANGUAGES = {"en": "English", "fr": "French", "de": "German", "es": "Spanish", "it": "Italian", "pt": "Portuguese"}
 TASK = (
     "one short message, as one types in a chat."
     " Answer as JSON: message is what you type; done is true when you want nothing more."
 )
-NOTHING_YET = "(The conversation begins. Write your first message.)"
+EXAMPLES = {
+    "en": ("Hello!", "Hello, I need some information for myself."),
+    "fr": ("Bonjour !", "Bonjour, je cherche des informations pour moi."),
+    "de": ("Guten Tag!", "Guten Tag, ich brauche eine Auskunft."),
+    "es": ("¡Hola!", "Hola, busco información para mí."),
+    "it": ("Buongiorno!", "Buongiorno, cerco informazioni per me."),
+    "pt": ("Olá!", "Olá, procuro informações para mim."),
+}
+"""A first exchange shown as an example: without one a small model speaks as the assistant in a draft out of seven."""
+NOTHING_YET = "(The conversation begins. Type your first message.)"
 NO_ANSWER = "(no answer)"
 
 
@@ -75,16 +85,18 @@ class PersonaActor:
         del turns_left  # a person does not know how many turns a test leaves
         seen = _seen(transcript, self._persona)
         clock = now or (transcript.turns[-1].now if transcript.turns else None)
-        messages = [Message(role="system", content=_character(self._persona, self._goal, clock)), *seen.messages]
+        system = Message(role="system", content=_character(self._persona, self._goal, clock))
+        messages = [system, *_example(self._persona.language), *seen.messages]
         limit = max(LEAST_TOKENS, self._persona.max_chars)
         reply = await self._ask(messages, limit, len(transcript.turns), attempt=1)
         first = self._checked(reply, seen)
         if isinstance(first, Drafted):
             return first
         fault, say = first
-        again = f"(That message cannot be sent: {say}. Write another one, in your own words, as {self._persona.name}.)"
-        if reply.text.strip():
-            messages.append(Message(role="assistant", content=reply.text[:1000]))
+        # the refused draft is not shown: a small model would only write it again
+        again = (
+            f"(Your first draft cannot be sent: {say}. Write another one, in your own words, as {self._persona.name}.)"
+        )
         messages.append(Message(role="user", content=again))
         if fault == "cut":
             limit *= 2
@@ -103,7 +115,7 @@ class PersonaActor:
             max_output_tokens=limit,
             schema=_schema(self._persona.max_chars),
             schema_name="message",
-            temperature=TEMPERATURE,
+            temperature=TEMPERATURES[attempt - 1],
             seed=_number(f"{self._seed}/{turn}/{attempt}"),
             lane=f"persona:{self._persona.id}",
         )
@@ -197,16 +209,22 @@ def _character(persona: Persona, goal: str, now: datetime | None) -> str:
     told = [f"{k}: {v}" for k, v in persona.facts.items() if k not in persona.only_if_asked]
     held = [f"{k}: {v}" for k, v in persona.facts.items() if k in persona.only_if_asked]
     lines = [
-        f"You are {persona.name}, a person who chats with an assistant. You are the user: you never help or advise.",
-        f"About you: {persona.background}",
+        f"You play {persona.name}, a customer who writes to a service by chat. You ask and answer; you never offer help.",
+        f"{persona.name}: {persona.background}",
         f"Character: {', '.join(persona.traits)}" if persona.traits else "",
-        f"You know: {'; '.join(told)}" if told else "",
-        f"Only if asked for it you tell: {'; '.join(held)}" if held else "",
-        f"You want: {goal}" if goal else "",
+        f"Facts: {'; '.join(told)}" if told else "",
+        f"Facts you tell only if asked for: {'; '.join(held)}" if held else "",
+        f"Goal: {goal}" if goal else "",
         f"Write in {LANGUAGES.get(persona.language, persona.language)}: {TASK} At most {persona.max_chars} characters.",
+        "The first exchange is only an example of the form.",
         f"It is {now.isoformat(' ', 'minutes')}." if now else "",
     ]
     return "\n".join(line for line in lines if line)
+
+
+def _example(language: str) -> list[Message]:
+    heard, typed = EXAMPLES.get(language, EXAMPLES["en"])
+    return [Message(role="user", content=heard), Message(role="assistant", content=_form(typed))]
 
 
 def _schema(max_chars: int) -> dict[str, object]:
