@@ -541,8 +541,8 @@ class Store(Protocol):
     async def open(self) -> None:
         """Open and migrate. Raises StoreFailed; a newer schema is refused, never altered."""
 
-    async def begin(self, header: RunHeader) -> None:
-        """A run starts."""
+    async def begin(self, run: RunResult) -> None:
+        """A run starts: its header and the chosen scenarios, none played yet."""
 
     async def add(self, run: str, trial: TrialResult) -> None:
         """Keep one trial, with its exchanges, at once."""
