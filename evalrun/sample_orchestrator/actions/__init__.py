@@ -1,0 +1,1 @@
+"""What a user can ask for at any time, whatever the stage."""

@@ -1,0 +1,120 @@
+"""The output guard: what a model's text must pass before a user may see it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from evalrun.sample_orchestrator.brief import Brief
+from evalrun.sample_orchestrator.extraction.folding import fold, words
+from evalrun.sample_orchestrator.language import Language, detect
+
+_SHINGLE = 7
+_SHORT = 4
+_QUESTION = re.compile(r"[?？؟⁇⁈⁉]+")
+_DASH = re.compile(r"[\u2012-\u2015]|\s--\s|\s-\s")
+_MARKUP = re.compile(r"(?m)^\s*(?:[-*•‣#>]|\d{1,2}[.)])\s|\*\*|__|```|^\s*\||</?\w+>")
+_PLACEHOLDER = re.compile(
+    r"\[[^\]\n]*\]?|[{}]|<[^>\n]+>|%[sd]\b|%\(|\$\w*\{|\b(?:undefined|null|nan|lorem ipsum|x{3,})\b|\bNone\b|_{2,}"
+    r"|\b(?:bonjour|bonsoir|salut|coucou|hello|hi|hey|dear)\s+[,!]",
+    re.IGNORECASE,
+)
+_REFUSAL = re.compile(
+    r"\b(?:je ne peux pas|je ne suis pas (?:en mesure|autorise|capable)|en tant qu'(?:ia|assistant|intelligence)"
+    r"|modele de langage|intelligence artificielle|as an? (?:ai|language|assistant)|language model|artificial intelligence"
+    r"|i (?:cannot|can't|can not|am unable|am not able)|i'm (?:unable|not able|sorry)|i am sorry|desolee?,? (?:mais|je))\b"
+)
+_PRICE = re.compile(
+    r"[€$£]|\b(?:euros?|eur|dollars?|usd|gbp|balles|gratuit\w*|free of charge|for free)\b"
+    r"|\b(?:prix|tarif\w*|cout\w*|abonnement|pric\w+|cost\w*|fee\w*)\b[^.!?]*\d|\d[^.!?]*\b(?:prix|tarif|price|cost)"
+)
+_ROLE = re.compile(r"(?m)^\s*(?:ori|user|assistant|system|human|ai|bot|client|reponse|reply|message)\s*:|<\|")
+_ODD = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\ufffd]|https?://|www\.|\b(?:error|erreur|exception|traceback)\b\s*:?\s*\d*", re.I)
+
+
+class Breach(StrEnum):
+    """Why a text may not be sent."""
+
+    EMPTY = "empty"
+    TOO_LONG = "too_long"
+    BUBBLES = "too_many_bubbles"
+    QUESTIONS = "wrong_number_of_questions"
+    LANGUAGE = "wrong_language"
+    PLACEHOLDER = "placeholder"
+    DASH = "dash"
+    MARKUP = "markup"
+    REFUSAL = "refusal"
+    PRICE = "price"
+    ROLE = "role_line"
+    ODD = "odd_content"
+    LEAK = "leaked_instructions"
+    REPEATED = "repeated"
+    MISSING = "missing_content"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """What a text is held against: the brief, the user's language, what was said before, what the model was told."""
+
+    brief: Brief
+    language: Language
+    max_chars: int
+    earlier: tuple[str, ...] = ()
+    instructions: str = ""
+
+
+def breach(bubbles: Sequence[str], frame: Frame) -> Breach | None:
+    """The first rule that a reply breaks, None when it may be sent."""
+    return next((name for name, broken in _RULES if broken(bubbles, frame)), None)
+
+
+def _wrong_language(bubbles: Sequence[str], frame: Frame) -> bool:
+    text = " ".join(bubbles)
+    found = detect(text)
+    return found is not frame.language and not (found is None and len(words(text)) < _SHORT)
+
+
+def _leaked(bubbles: Sequence[str], frame: Frame) -> bool:
+    told = _shingles(frame.instructions)
+    return any(told & _shingles(b) for b in bubbles)
+
+
+def _shingles(text: str) -> set[tuple[str, ...]]:
+    said = words(fold(text))
+    return {tuple(said[i : i + _SHINGLE]) for i in range(len(said) - _SHINGLE + 1)}
+
+
+def _repeated(bubbles: Sequence[str], frame: Frame) -> bool:
+    earlier = {fold(t) for t in frame.earlier}
+    said = [fold(b) for b in bubbles]
+    return len(set(said)) < len(said) or any(b in earlier for b in said)
+
+
+def _missing(bubbles: Sequence[str], frame: Frame) -> bool:
+    said = words(fold(" ".join(bubbles)))
+    return any(line.mentions and not any(w.startswith(line.mentions) for w in said) for line in frame.brief.lines)
+
+
+def _matches(pattern: re.Pattern[str], *, folded: bool = False) -> Callable[[Sequence[str], Frame], bool]:
+    return lambda bubbles, _frame: any(pattern.search(fold(b) if folded else b) for b in bubbles)
+
+
+_RULES: tuple[tuple[Breach, Callable[[Sequence[str], Frame], bool]], ...] = (
+    (Breach.EMPTY, lambda bubbles, _: not bubbles or any(not words(b) for b in bubbles)),
+    (Breach.BUBBLES, lambda bubbles, frame: len(bubbles) > frame.brief.max_bubbles),
+    (Breach.TOO_LONG, lambda bubbles, frame: any(len(b) > frame.max_chars for b in bubbles)),
+    (Breach.ODD, _matches(_ODD)),
+    (Breach.ROLE, _matches(_ROLE, folded=True)),
+    (Breach.PLACEHOLDER, _matches(_PLACEHOLDER)),
+    (Breach.DASH, _matches(_DASH)),
+    (Breach.MARKUP, _matches(_MARKUP)),
+    (Breach.REFUSAL, _matches(_REFUSAL, folded=True)),
+    (Breach.PRICE, _matches(_PRICE, folded=True)),
+    (Breach.LEAK, _leaked),
+    (Breach.LANGUAGE, _wrong_language),
+    (Breach.QUESTIONS, lambda bubbles, frame: len(_QUESTION.findall(" ".join(bubbles))) != bool(frame.brief.asked)),
+    (Breach.REPEATED, _repeated),
+    (Breach.MISSING, _missing),
+)

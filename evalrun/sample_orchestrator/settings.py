@@ -1,0 +1,28 @@
+"""What can be set about Ori without touching its code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from evalrun.sample_orchestrator.clock import QuietHours
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """`style_block` is the text of the house style that every prompt carries; the rest is behaviour."""
+
+    style_block: str = ""
+    time_zone: str = "Europe/Paris"
+    """Of users who never said otherwise."""
+    quiet_hours: QuietHours = field(default_factory=QuietHours)
+    remind_after: timedelta = timedelta(hours=24)
+    """How long a user with an unfinished profile is silent before the reminder."""
+    max_tokens: int = 120
+    """Asked of the model for one reply."""
+    max_chars: int = 300
+    """Of one bubble."""
+    history: int = 4
+    """Messages of the past that the model is shown."""
+    send_attempts: int = 5
+    """How often the channel is tried before a message is given up."""

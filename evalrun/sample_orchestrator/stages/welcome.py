@@ -1,0 +1,49 @@
+"""Welcome: greet, say in a line who Ori is, learn the first name."""
+
+from __future__ import annotations
+
+from evalrun.sample_orchestrator.brief import Brief, Line
+from evalrun.sample_orchestrator.language import Language
+from evalrun.sample_orchestrator.stages.questions import question
+from evalrun.sample_orchestrator.stages.stage import Scene
+from evalrun.sample_orchestrator.user import Field, StageName, User
+
+NAME = StageName.WELCOME
+NEXT = StageName.PROFILING
+GOAL = "The user knows who Ori is and Ori knows how to call the user."
+PROMPT = "You are meeting this person for the first time. Be light and welcoming."
+FIELDS = (Field.FIRST_NAME,)
+
+_WORDINGS = {
+    Language.FR: (
+        "salut, moi c'est ori, je présente entre elles des personnes qui ont de bonnes chances de se plaire.",
+        "hello, ici ori, mon métier c'est de faire se rencontrer des gens faits pour s'entendre.",
+    ),
+    Language.EN: (
+        "hi, i'm ori, i introduce people to each other when i think they will get on.",
+        "hello, ori here, my job is to help people who suit each other to meet.",
+    ),
+}
+
+
+def may_enter(_user: User) -> bool:
+    """Everybody starts here."""
+    return True
+
+
+def is_done(user: User) -> bool:
+    """The first name is known, or was given up."""
+    return user.settled(Field.FIRST_NAME)
+
+
+def introduction(language: Language) -> Line:
+    """The greeting and the line on who Ori is, said at the first contact whatever follows."""
+    task = "Greet them and say in one line that you are ori and introduce people who may get on."
+    return Line(task=task, wordings=_WORDINGS[language], mentions=("ori",))
+
+
+def say(user: User, scene: Scene) -> Brief:
+    """Greet at the first contact, then ask the first name."""
+    told = (introduction(user.language),) if scene.first_contact else ()
+    aside = (scene.aside,) if scene.aside else ()
+    return Brief(prompt=PROMPT, told=(*told, *aside), asked=question(Field.FIRST_NAME, user))
