@@ -21,7 +21,7 @@ def questions_of(case: Case) -> list[Question]:
     """All questions of a trial: those of the rubric first, then those of each check."""
     # drawn after the conversation has ended, so that nothing in it can hold the mark; one mark
     # for all calls of a trial, so that vendors cache the shared beginning of its transcripts
-    mark = secrets.token_hex(8)
+    mark = secrets.token_hex(4)
     found = [_scored(case, case.rubric, at, mark) for at in looks(case.transcript, case.rubric)] if case.rubric else []
     return found + [_check(case, check, at, mark) for check in case.checks for at in looks(case.transcript, check)]
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -13,6 +15,7 @@ from evalrun.providers.chat import body_of, cut, malformed, refused, refused_par
 from evalrun.providers.keys import address_of, key_of
 
 CONNECT_SECONDS = 30.0
+_UNSUPPORTED = ("minLength", "maxLength")
 
 
 class OpenAI:
@@ -44,8 +47,9 @@ class OpenAI:
 
     async def complete(self, request: ModelRequest, timeout: float) -> ModelReply:
         """One attempt. Raises ModelFailed and its kinds."""
+        plain = replace(request, schema=_supported(request.schema)) if request.schema is not None else request
         while True:
-            body = body_of(request, limit_name="max_completion_tokens", dropped=self._dropped)
+            body = body_of(plain, limit_name="max_completion_tokens", dropped=self._dropped)
             if request.lane and "prompt_cache_key" not in self._dropped:
                 body["prompt_cache_key"] = request.lane[:64]
             try:
@@ -85,3 +89,9 @@ class OpenAI:
             raise cut(self.name, f"the connection was cut ({type(e.__cause__).__name__})") from e
         except self._httpx.HTTPError as e:
             raise cut(self.name, f"the answer was cut ({type(e).__name__})") from e
+
+
+def _supported(schema: Mapping[str, object]) -> Mapping[str, object]:
+    """The schema without the lengths of texts, which strict mode refuses."""
+    kept = ((k, v) for k, v in schema.items() if isinstance(v, Mapping) or k not in _UNSUPPORTED)
+    return {k: _supported(v) if isinstance(v, Mapping) else v for k, v in kept}
