@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from datetime import datetime
+from typing import Any, Protocol
 
 from evalrun.errors import CannotJudge, DatabaseFailed, TargetFailed
 from evalrun.expectation import Checkpoint, Evidence, Expectations, SqlResult
@@ -27,8 +28,8 @@ CLOSING_EXCHANGES = 2
 class Actor(Protocol):
     """Who speaks for the persona."""
 
-    async def draft(self, transcript: Transcript, *, turns_left: int) -> Drafted:
-        """The next user message. Raises SimulatorFault."""
+    async def draft(self, transcript: Transcript, *, turns_left: int, now: datetime | None = None) -> Drafted:
+        """The next user message at a time of the trial's clock. Raises SimulatorFault."""
 
 
 Watch = Callable[[Transcript, Sequence[Checkpoint], Evidence], tuple[Ending, str] | None]
@@ -96,7 +97,7 @@ class Conversation:
             return await self._turn(move, inbound=self._inbound(step.text, sender))
         if isinstance(step, EventStep):
             who = self._participant(step.participant)
-            data = self.on.session.clock.resolve_tree(step.data)
+            data: Any = self.on.session.clock.resolve_tree(step.data)
             opening = Opening(kind=InboundKind.EVENT, event=step.name, data=data, sender=who.id)
             move = Move(opening=opening, allowed=(who.id, *step.to), silent=silent)
             return await self._turn(move, event=Event(name=step.name, data=data, participant=who))
@@ -112,7 +113,7 @@ class Conversation:
         self.ending = Ending.TURNS_USED
         for left in range(step.turns, 0, -1):
             self.on.tell(len(self.turns) + 1, "persona")
-            drafted = await self.on.actor.draft(self.transcript, turns_left=left)
+            drafted = await self.on.actor.draft(self.transcript, turns_left=left, now=self.on.session.clock.now())
             self.warnings += drafted.warnings
             if drafted.message:
                 opening = Opening(kind=InboundKind.USER, text=drafted.message, sender=who.id, simulated=True)

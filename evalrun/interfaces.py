@@ -116,8 +116,13 @@ class ModelEndpoint(Protocol):
     Retries, limits, money and the record of what was sent are behind it.
     """
 
-    role: Role
-    model: ModelName
+    @property
+    def role(self) -> Role:
+        """Who the calls are made for."""
+
+    @property
+    def model(self) -> ModelName:
+        """Which model answers."""
 
     async def complete(
         self,

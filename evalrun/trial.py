@@ -10,12 +10,14 @@ from __future__ import annotations
 import asyncio
 import time
 import traceback
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
+from evalrun.clock import TrialClock
 from evalrun.config import Timeouts
 from evalrun.conversation import Conversation, Stage
 from evalrun.errors import BudgetReached, EvalrunError, SimulatorFault, TargetFailed
@@ -27,13 +29,15 @@ from evalrun.persona import Persona
 from evalrun.persona_actor import PersonaActor
 from evalrun.results import Judgement, TrialResult
 from evalrun.rubric import Rubric
-from evalrun.scenario import Scenario
+from evalrun.scenario import Participant, Scenario
+from evalrun.session import LiveSession, Recorder
 from evalrun.style import StyleRules
 from evalrun.transcript import Ending, Transcript
 from evalrun.usage import Role
 from evalrun.verdict import Outcome
 
 CLOSE_SECONDS = 5.0
+CLOSE_AFTER_FAULT_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,10 +90,12 @@ class Trial:
         if self.ruling is None:
             await self._guarded(self._judge)
 
-    def result(self) -> TrialResult:
-        """The trial as a value; `not_run (interrupted)` while nothing else is known."""
+    def result(self, *, stopped: str = "interrupted") -> TrialResult:
+        """The trial as a value; `not_run` with why it was stopped while nothing else is known."""
+        if self.ruling is None:
+            self._end(Ending.INTERRUPTED)
         ruling = self.ruling or Ruling(
-            outcome=Outcome.NOT_RUN, fact=True, code="interrupted", reason="the run was interrupted"
+            outcome=Outcome.NOT_RUN, fact=True, code=stopped, reason=f"stopped while it was played ({stopped})"
         )
         return TrialResult(
             scenario=self.plan.scenario.id,
@@ -115,17 +121,14 @@ class Trial:
     async def _guarded(self, work: Callable[[], Awaitable[None]]) -> None:
         left = self.workings.timeouts.trial - (time.monotonic() - self.began)
         try:
-            async with asyncio.timeout(max(left, 0)):
+            async with asyncio.timeout(max(left, 0)) as limit:
                 await work()
-        except TimeoutError:
-            limit = self.workings.timeouts.trial
-            self._end(Ending.TIMEOUT)
-            self.ruling = Ruling(
-                outcome=Outcome.ERROR, fact=True, code="trial_timeout", reason=f"the trial took over {limit:g} s"
-            )
         except EvalrunError as e:
             self._fault(e)
         except Exception as e:  # noqa: BLE001  a bug met in one trial must not take the run down
+            if limit.expired():
+                self._timed_out()
+                return
             self._end(Ending.HARNESS_ERROR)
             self.ruling = Ruling(
                 outcome=Outcome.ERROR,
@@ -134,6 +137,13 @@ class Trial:
                 reason=f"evalrun itself failed: {type(e).__name__}: {e}",
                 detail=traceback.format_exc(),
             )
+
+    def _timed_out(self) -> None:
+        seconds = self.workings.timeouts.trial
+        self._end(Ending.TIMEOUT)
+        self.ruling = Ruling(
+            outcome=Outcome.ERROR, fact=True, code="trial_timeout", reason=f"the trial took over {seconds:g} s"
+        )
 
     def _fault(self, error: EvalrunError) -> None:
         outcome, ending = Outcome.ERROR, Ending.HARNESS_ERROR
@@ -182,7 +192,7 @@ class Trial:
             )
 
     @asynccontextmanager
-    async def _database(self):  # noqa: ANN202  an async context of Database | None
+    async def _database(self) -> AsyncIterator[Database | None]:
         server = self.workings.server
         if server is None:
             yield None
@@ -194,15 +204,19 @@ class Trial:
             await server.drop(database)
 
     @asynccontextmanager
-    async def _session(self, database: Database | None):  # noqa: ANN202  an async context of LiveSession
+    async def _session(self, database: Database | None) -> AsyncIterator[LiveSession]:
         work = self.workings
         session = make_session(self.plan, work, database, self.tally)
         try:
             await open_session(work.target, session)
             yield session
-        finally:
+        except BaseException:
             session.end()
-            await close_session(work.target, session)
+            with suppress(TargetFailed):  # what went wrong first is what is reported
+                await close_session(work.target, session, CLOSE_AFTER_FAULT_SECONDS)
+            raise
+        session.end()
+        await close_session(work.target, session, CLOSE_SECONDS)
 
     def _watch(
         self, transcript: Transcript, checkpoints: Sequence[Checkpoint], evidence: Evidence
@@ -241,8 +255,7 @@ def make_session(plan: TrialPlan, work: Workings, database: Database | None, tal
     persona = Participant(id=plan.persona.id, name=plan.persona.name, address=plan.persona.id)
     people = {persona.id: persona} | {p.id: p for p in scenario.given.participants}
     clock = TrialClock(scenario.given.now or datetime.now(UTC))
-    given = clock.resolve_tree(scenario.given.state)
-    assert isinstance(given, dict)
+    given: Any = clock.resolve_tree(scenario.given.state)
     return LiveSession(
         id=f"{work.run}-{scenario.id}-{plan.number}",
         persona=people[persona.id],
@@ -270,10 +283,10 @@ async def open_session(target: Target, session: LiveSession) -> None:
         ) from e
 
 
-async def close_session(target: Target, session: LiveSession) -> None:
-    """Close the target's side, at most `CLOSE_SECONDS`. Raises TargetFailed when it raises or hangs."""
+async def close_session(target: Target, session: LiveSession, seconds: float) -> None:
+    """Close the target's side within some seconds. Raises TargetFailed when it raises or hangs."""
     try:
-        async with asyncio.timeout(CLOSE_SECONDS):
+        async with asyncio.timeout(seconds):
             await target.close(session)
     except EvalrunError:
         raise

@@ -56,21 +56,19 @@ async def play_turn(target: Target, session: LiveSession, move: Move) -> Turn:
     )
     timed_out = False
     try:
-        async with asyncio.timeout(move.timeout):
+        async with asyncio.timeout(move.timeout) as limit:
             await _open(target, view, move)
             settled_by = await _settle(target, view)
-    except TimeoutError as e:
-        if time.monotonic() - started < move.timeout:
-            raise _failed(e, _closed(turn, view, started, "raised")) from e
-        timed_out, settled_by = True, "deadline"
     except EvalrunError:
         view.recorder.settle(move.number)
         raise
     except Exception as e:
-        cause = _own_error(e)
-        if cause is not None:
-            raise cause from e
-        raise _failed(e, _closed(turn, view, started, "raised")) from e
+        if not limit.expired():
+            cause = _own_error(e)
+            if cause is not None:
+                raise cause from e
+            raise _failed(e, _closed(turn, view, started, "raised")) from e
+        timed_out, settled_by = True, "deadline"
     done = _closed(turn, view, started, settled_by)
     return replace(done, observed=Observed.TIMED_OUT) if timed_out else done
 

@@ -10,8 +10,10 @@ import asyncio
 import importlib
 import inspect
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Any, Literal, get_args
 
@@ -135,8 +137,33 @@ async def _call(function: Callable[..., Any], *args: object) -> Any:
     by_class = getattr(type(function), "__call__", None)  # noqa: B004  not whether it can be called, but how
     if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(by_class):
         return await function(*args)
-    result = await asyncio.to_thread(function, *args)
+    result = await _in_thread(function, *args)
     return await result if inspect.isawaitable(result) else result
+
+
+async def _in_thread(function: Callable[..., Any], *args: object) -> Any:
+    """Run sync code in a thread that does not keep the process alive: one that hangs cannot be ended."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Any] = loop.create_future()
+
+    def settle(result: Any, error: BaseException | None) -> None:
+        if done.done():
+            return
+        if error is None:
+            done.set_result(result)
+        else:
+            done.set_exception(error)
+
+    def work() -> None:
+        try:
+            outcome = (function(*args), None)
+        except BaseException as e:  # noqa: BLE001  handed to whoever waits
+            outcome = (None, e)
+        with suppress(RuntimeError):  # the loop may be closed by now: nobody waits any more
+            loop.call_soon_threadsafe(settle, *outcome)
+
+    threading.Thread(target=work, daemon=True, name="evalrun-target").start()
+    return await done
 
 
 def _import(setup: TargetSetup) -> object:

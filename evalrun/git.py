@@ -1,0 +1,37 @@
+"""What git knows of the working tree; a folder outside git is no error."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import subprocess
+from pathlib import Path
+
+GIT_SECONDS = 20
+
+
+def commit(root: Path) -> str:
+    """The commit that is checked out, "" outside git or before the first one."""
+    return _run(root, "rev-parse", "--verify", "--quiet", "HEAD").decode("ascii", "replace").strip()
+
+
+def fingerprint(root: Path) -> str:
+    """A hash of the commit and of every uncommitted change to tracked files; "" outside git."""
+    head = commit(root)
+    if not head:
+        return ""
+    changes = _run(root, "diff", "--no-ext-diff", "--binary", "HEAD")
+    return hashlib.sha256(head.encode() + changes).hexdigest()[:16]
+
+
+def _run(root: Path, *arguments: str) -> bytes:
+    program = shutil.which("git")
+    if program is None:
+        return b""
+    done = subprocess.run(  # noqa: S603  fixed arguments, no shell
+        [program, "-C", str(root), *arguments],
+        capture_output=True,
+        check=False,
+        timeout=GIT_SECONDS,
+    )
+    return done.stdout if done.returncode == 0 else b""

@@ -1,0 +1,185 @@
+"""From settings to rooms: target, providers, ledger, judges, store and database server, all by name."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evalrun import plugins
+from evalrun.budget import Ledger, PriceTable
+from evalrun.config import EMBEDDED_MODEL, Settings
+from evalrun.errors import EvalrunError, UsageError
+from evalrun.interfaces import (
+    DatabaseServer,
+    DatabaseSetup,
+    Judge,
+    JudgeSetup,
+    Provider,
+    ProviderSetup,
+    Store,
+    Target,
+    TargetSetup,
+)
+from evalrun.judging import JudgeChain, may_gate
+from evalrun.model_calls import ModelCalls, Patience
+from evalrun.results import JudgeTrust
+from evalrun.scenario import PersonaStep, Scenario
+from evalrun.usage import Role
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rooms:
+    """Everything a run is wired to. `warm` names providers worth starting at once."""
+
+    target: Target
+    server: DatabaseServer | None
+    calls: ModelCalls
+    ledger: Ledger
+    chain: JudgeChain
+    trust: tuple[JudgeTrust, ...]
+    store: Store
+    warm: tuple[str, ...]
+
+
+def make_target(settings: Settings) -> Target:
+    """The target of the settings. Raises UsageError, UnknownName, MissingExtra."""
+    chosen = settings.targets[settings.target]
+    factory = plugins.load("adapters", chosen.adapter)
+    setup = TargetSetup(
+        name=chosen.name, entry=chosen.entry, options=chosen.options, root=settings.root, file=settings.file
+    )
+    target: Target = factory(setup)
+    return target
+
+
+def make_server(settings: Settings, run: str, environ: Mapping[str, str], tmp: Path) -> DatabaseServer | None:
+    """The database server of the target, None when it has none."""
+    location = settings.targets[settings.target].database
+    if not location:
+        return None
+    factory = plugins.load("databases", "embedded" if location == "embedded" else "dsn")
+    server: DatabaseServer = factory(DatabaseSetup(location=location, run=run, environ=environ, tmp=tmp))
+    return server
+
+
+def make_store(settings: Settings) -> Store:
+    """The history. The scheme of a URL names the kind of store; anything else is a file."""
+    location = settings.store
+    scheme = location.partition("://")[0] if "://" in location else ""
+    kind = "postgresql" if scheme.startswith("postgres") else (scheme or "sqlite")
+    if kind == "sqlite":
+        location = str(
+            settings.root / location.removeprefix("sqlite://").lstrip("/") if scheme else settings.root / location
+        )
+    store: Store = plugins.load("stores", kind)(location)
+    return store
+
+
+def make_chain(settings: Settings) -> tuple[JudgeChain, tuple[JudgeTrust, ...]]:
+    """The judges in order, and whether each model judge gates."""
+    if len(set(settings.judges)) < len(settings.judges):
+        raise UsageError("a judge is named twice in `judges`", remedy="name each once")
+    judges: list[Judge] = []
+    trust = []
+    gates = {}
+    allowed, why = may_gate(settings.judge.gate)
+    for name in settings.judges:
+        options = settings.judge.options.get(name, {})
+        setup = JudgeSetup(options=options, max_output_tokens=settings.judge.max_output_tokens)
+        judge: Judge = plugins.load("judges", name)(setup)
+        judges.append(judge)
+        if not judge.deterministic:
+            gates[judge.name] = allowed
+            model = str(settings.models[Role.JUDGE])
+            trust.append(JudgeTrust(judge=judge.name, model=model, gates=allowed, line=f"judge {model} {why}"))
+    return JudgeChain(judges=tuple(judges), gates=gates), tuple(trust)
+
+
+def make_calls(
+    settings: Settings, chosen: Sequence[Scenario], environ: Mapping[str, str], tmp: Path, notice: Callable[[str], None]
+) -> tuple[ModelCalls, Ledger, tuple[str, ...]]:
+    """Providers, the ledger and the one way to call. Raises MissingKey, MissingExtra, Unpriced before anything is spent.
+
+    The agent's model is the target's business: one that cannot be made is an error only when called.
+    """
+    needed = needed_roles(settings, chosen)
+    providers: dict[str, Provider] = {}
+    missing: dict[str, EvalrunError] = {}
+    for name in dict.fromkeys(m.provider for m in settings.models.values()):
+        roles = tuple(r for r in Role if settings.models[r].provider == name)
+        try:
+            providers[name] = _provider(settings, name, roles, environ, tmp)
+        except EvalrunError as e:
+            if any(r in needed for r in roles):
+                raise
+            missing[name] = e
+    local = frozenset(n for n, p in providers.items() if p.local)
+    ledger = Ledger(
+        cap=settings.budget_usd, own=settings.prices, local=local, table=_PriceTable(), strict=settings.strict_prices
+    )
+    for role in needed:
+        if settings.models[role].provider in providers:
+            ledger.check(settings.models[role])
+    calls = ModelCalls(
+        providers=providers,
+        models=settings.models,
+        meter=ledger,
+        notice=notice,
+        missing=missing,
+        patience=Patience(call=settings.timeouts.call),
+        width=settings.calls_in_flight,
+    )
+    wanted = {settings.models[r].provider for r in needed}
+    if settings.models[Role.AGENT] != EMBEDDED_MODEL:
+        wanted.add(settings.models[Role.AGENT].provider)
+    return calls, ledger, tuple(n for n in providers if n in wanted)
+
+
+class _PriceTable:
+    """The price table, loaded when the first paid model is priced."""
+
+    def __init__(self) -> None:
+        self._table: PriceTable | None = None
+
+    def __call__(self) -> PriceTable:
+        if self._table is None:
+            table: PriceTable = plugins.load("prices", "genai")()
+            self._table = table
+        return self._table
+
+
+def needed_roles(settings: Settings, chosen: Sequence[Scenario]) -> frozenset[Role]:
+    """The roles that will surely be called: persona when somebody is simulated, judge when something is judged."""
+    roles = set()
+    if any(isinstance(step, PersonaStep) for s in chosen for step in s.steps):
+        roles.add(Role.PERSONA)
+    if "rubric" in settings.judges and any(s.judge.rubric or s.judge.checks for s in chosen):
+        roles.add(Role.JUDGE)
+    return frozenset(roles)
+
+
+def _provider(
+    settings: Settings, name: str, roles: tuple[Role, ...], environ: Mapping[str, str], tmp: Path
+) -> Provider:
+    options = dict(settings.providers.get(name, {}))
+    factory = plugins.load("providers", str(options.pop("kind", name)))
+    setup = ProviderSetup(
+        name=name,
+        options=options,
+        environ=environ,
+        models=tuple(settings.models[r].model for r in roles),
+        roles=roles,
+        concurrency=settings.calls_in_flight,
+        tmp=tmp,
+    )
+    provider: Provider = factory(setup)
+    return provider
+
+
+def hash_of(value: object) -> str:
+    """Ten hex digits over plain values."""
+    text = json.dumps(value, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:10]
