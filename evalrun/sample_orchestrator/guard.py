@@ -31,7 +31,10 @@ _PRICE = re.compile(
     r"|\b(?:prix|tarif\w*|cout\w*|abonnement|pric\w+|cost\w*|fee\w*)\b[^.!?]*\d|\d[^.!?]*\b(?:prix|tarif|price|cost)"
 )
 _ROLE = re.compile(r"(?m)^\s*(?:ori|user|assistant|system|human|ai|bot|client|reponse|reply|message)\s*:|<\|")
-_ODD = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\ufffd]|https?://|www\.|\b(?:error|erreur|exception|traceback)\b\s*:?\s*\d*", re.I)
+_ODD = re.compile(
+    r"[\x00-\x09\x0b-\x1f\x7f-\x9f\ufffd]|https?://|www\.|\b(?:error|erreur|exception|traceback)\b\s*:?\s*\d*",
+    re.IGNORECASE,
+)
 
 
 class Breach(StrEnum):
@@ -114,7 +117,10 @@ _RULES: tuple[tuple[Breach, Callable[[Sequence[str], Frame], bool]], ...] = (
     (Breach.PRICE, _matches(_PRICE, folded=True)),
     (Breach.LEAK, _leaked),
     (Breach.LANGUAGE, _wrong_language),
-    (Breach.QUESTIONS, lambda bubbles, frame: len(_QUESTION.findall(" ".join(bubbles))) != bool(frame.brief.asked)),
+    (
+        Breach.QUESTIONS,
+        lambda bubbles, frame: len(_QUESTION.findall(" ".join(bubbles))) != bool(frame.brief.asked),
+    ),
     (Breach.REPEATED, _repeated),
     (Breach.MISSING, _missing),
 )

@@ -34,5 +34,8 @@ def listen(text: str, *, first_contact: bool) -> Heard:
     intents = read_intents(cleaned)
     answer = without_price(cleaned) if Intent.PRICE in intents else cleaned
     return Heard(
-        text=cleaned, answer=answer, intents=intents, language=detect(cleaned, least=1 if first_contact else 2)
+        text=cleaned,
+        answer=answer,
+        intents=intents,
+        language=detect(cleaned, least=1 if first_contact else 2),
     )

@@ -13,19 +13,21 @@ class Language(StrEnum):
     EN = "en"
 
 
-_FRENCH = frozenset(
+_FRENCH_WORDS = (
     "je tu il elle nous vous moi toi mon ma mes ton ta tes ses notre votre le la les un une des du de au aux "
     "et ou où mais donc que qui quoi quel quelle quels quelles lequel ce cette ces ça cela est es suis sommes "
     "êtes sont ai avons avez ont vais vas fait faire dire dis veux peux dans pour avec sans chez sur par pas ne "
     "plus très bien oui bonjour salut bonsoir coucou merci ici cherche habite vis appelle ans prénom ville "
-    "aussi comme quand pourquoi comment combien encore déjà bientôt suite".split()
+    "aussi comme quand pourquoi comment combien encore déjà bientôt suite"
 )
-_ENGLISH = frozenset(
+_ENGLISH_WORDS = (
     "i i'm i'd i've i'll you he she we they my your his her our their the and but so that which who what this "
     "these is am are was were have has do does did don't can could would will to for with without from at of in "
     "not very well yes hello hi hey thanks thank here looking live name how when why where much many still "
-    "already also it it's let's please want need know tell stop city years old back".split()
+    "already also it it's let's please want need know tell stop city years old back"
 )
+_FRENCH = frozenset(_FRENCH_WORDS.split())
+_ENGLISH = frozenset(_ENGLISH_WORDS.split())
 _ELISION = re.compile(r"\b(?:j|l|d|qu|n|m|t|s|c)['’](?=\w)", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _ACCENT = re.compile(r"[àâçéèêëîïôûù]")

@@ -6,9 +6,13 @@ import re
 
 from evalrun.sample_orchestrator.extraction.folding import fold
 
-_SAID = re.compile(r"(?:j'ai|jai|agee? de|mon age(?: est| c'est)?)\s+(\d{1,3})\s*ans\b|i(?:'m| am)\s+(\d{1,3})\b(?!\s*(?:%|min|km))")
+_SAID = re.compile(
+    r"(?:j'ai|jai|agee? de|mon age(?: est| c'est)?)\s+(\d{1,3})\s*ans\b|i(?:'m| am)\s+(\d{1,3})\b(?!\s*(?:%|min|km))"
+)
 _BARE = re.compile(r"(?<![\d,.])(\d{1,3})(?![\d,.]*\d)")
-_OTHERS = re.compile(r"\b(?:de|depuis|pendant|dans|il y a|for|since|ago)\s+(?:\w+\s+)?\d{1,3}\b|\d{1,3}\s*(?:ans de|years ago)")
+_OTHERS = re.compile(
+    r"\b(?:de|depuis|pendant|dans|il y a|for|since|ago)\s+(?:\w+\s+)?\d{1,3}\b|\d{1,3}\s*(?:ans de|years ago)"
+)
 _TENS = {
     "vingt": 20, "trente": 30, "quarante": 40, "cinquante": 50, "soixante": 60, "quatre-vingt": 80, "quatre-vingts": 80,
     "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80,

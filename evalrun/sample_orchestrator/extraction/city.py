@@ -6,16 +6,15 @@ import re
 
 from evalrun.sample_orchestrator.extraction.folding import SMALL_TALK, fold, titled, words
 
-_KNOWN = {
-    fold(name).replace("-", " "): name
-    for name in (
-        "Paris|Marseille|Lyon|Toulouse|Nice|Nantes|Montpellier|Strasbourg|Bordeaux|Lille|Rennes|Reims|Toulon|"
-        "Saint-Étienne|Le Havre|Grenoble|Dijon|Angers|Nîmes|Villeurbanne|Clermont-Ferrand|Le Mans|Aix-en-Provence|"
-        "Brest|Tours|Amiens|Limoges|Annecy|Perpignan|Boulogne-Billancourt|Metz|Besançon|Orléans|Rouen|Mulhouse|"
-        "Caen|Nancy|Saint-Denis|Argenteuil|Montreuil|Roubaix|Tourcoing|Avignon|Poitiers|Versailles|Pau|La Rochelle|"
-        "Bayonne|Biarritz|Chambéry|Valence|Bruxelles|Genève|Lausanne|Montréal|Luxembourg|London|Londres"
-    ).split("|")
-}
+_NAMES = (
+    "Paris|Marseille|Lyon|Toulouse|Nice|Nantes|Montpellier|Strasbourg|Bordeaux|Lille|Rennes|Reims|Toulon|"
+    "Saint-Étienne|Le Havre|Grenoble|Dijon|Angers|Nîmes|Villeurbanne|Clermont-Ferrand|Le Mans|Aix-en-Provence|"
+    "Brest|Tours|Amiens|Limoges|Annecy|Perpignan|Boulogne-Billancourt|Metz|Besançon|Orléans|Rouen|Mulhouse|"
+    "Caen|Nancy|Saint-Denis|Argenteuil|Montreuil|Roubaix|Tourcoing|Avignon|Poitiers|Versailles|Pau|La Rochelle|"
+    "Bayonne|Biarritz|Chambéry|Valence|Bruxelles|Genève|Lausanne|Montréal|Luxembourg|London|Londres"
+    "|"
+)
+_KNOWN = {fold(name).replace("-", " "): name for name in _NAMES.split("|")}
 _END = r"(?=\s*(?:$|[,.;:!?()\n]|\b(?:depuis|et|mais|avec|pour|dans|since|and|but|with|for|now|en ce moment)\b))"
 _PLACE = r"([^\W\d_][^\W\d_'-]*(?:[ '-][^\W\d_][^\W\d_'-]*){0,3}?)"
 _SAID = re.compile(
@@ -25,10 +24,11 @@ _SAID = re.compile(
     re.IGNORECASE,
 )
 _SAID_WHEN_ASKED = re.compile(rf"(?:^|\s)(?:(à|a|au|sur|vers|près de|pres de)|in|near)\s+{_PLACE}{_END}", re.IGNORECASE)
-_NOT_A_TOWN = frozenset(
+_NO_TOWNS = (
     "campagne montagne mer plage nord sud est ouest france province region banlieue centre ville maison cote "
-    "countryside suburbs city town home mars lune".split()
+    "countryside suburbs city town home mars lune"
 )
+_NOT_A_TOWN = frozenset(_NO_TOWNS.split())
 
 
 def read_city(text: str, *, asked: bool) -> str | None:

@@ -10,7 +10,7 @@ _UNSTORABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\u200b-\u200f\u20
 _SPACES = re.compile(r"[ \t\u00a0\u202f]+")
 _WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
 
-SMALL_TALK = frozenset(
+_SMALL_TALK = (
     "ok okay oui ouais non nan yes no nope yep yeah salut bonjour bonsoir coucou hello hi hey yo cc slt bjr merci "
     "thanks thank stp svp please plait pourquoi quoi comment quand combien qui que qu quel quelle why what how when who "
     "where je tu il elle on nous vous moi toi you me my mon ma mes un une des du de d la le les l et ou mais donc "
@@ -19,8 +19,9 @@ SMALL_TALK = frozenset(
     "peux veux dis dire test stop pause aide help prix tarif tarifs cher price prix secret devine personne "
     "nobody anything whatever importe comme tout toute here ici ailleurs partout loin voila allez vas-y rather "
     "looking single fine good great tired sorry desole pardon d'accord daccord prefere plus tard later maybe "
-    "peut-etre encore toujours jamais jme jsuis jsais chais un peu beaucoup".split()
+    "peut-etre encore toujours jamais jme jsuis jsais chais beaucoup"
 )
+SMALL_TALK = frozenset(_SMALL_TALK.split())
 """Words that are never somebody's name or town, folded."""
 
 

@@ -18,7 +18,9 @@ _PAUSE = re.compile(
     r"|\bstop (?:for|writing|messaging|texting|the messages|it for)\b|\bpause (?:my|the|this|for|everything)\b"
     r"|\b(?:take|need|want) a (?:\w+ )?break\b|\bput (?:it|me|this|my account) on (?:pause|hold)\b|\bleave me alone\b"
 )
-_NOT_A_PAUSE = re.compile(r"\b(?:ne|n'|pas|don't|do not|not)\b.{0,20}\bpause\b|\b(?:sort|enleve|leve|fin de)\w*\b.{0,12}\bpause\b")
+_NOT_A_PAUSE = re.compile(
+    r"\b(?:ne|n'|pas|don't|do not|not)\b.{0,20}\bpause\b|\b(?:sort|enleve|leve|fin de)\w*\b.{0,12}\bpause\b"
+)
 _RESUME = re.compile(
     r"\b(?:repren(?:ds|dre|ons|d)|je (?:reviens|suis de retour)|me revoila|c'est reparti|on y retourne|on continue)\b"
     r"|\b(?:sort|enleve|leve)\w*\b.{0,12}\bpause\b|\bfin de (?:la )?pause\b"

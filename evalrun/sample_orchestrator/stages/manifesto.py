@@ -53,7 +53,14 @@ def say(user: User, scene: Scene) -> Brief:
     aside = (scene.aside,) if scene.aside else ()
     if scene.arrived:
         said = tuple(w.format(name=called(user.first_name)) for w in _ARRIVED[user.language])
-        line = Line(task="Thank them: the profile is done. Next you will tell how you work.", wordings=said, mentions=("profil",))
+        line = Line(
+            task="Thank them: the profile is done. Next you will tell how you work.",
+            wordings=said,
+            mentions=("profil",),
+        )
     else:
-        line = Line(task="Say that the profile is saved and that you will write again soon.", wordings=_WAITING[user.language])
+        line = Line(
+            task="Say that the profile is saved and that you will write again soon.",
+            wordings=_WAITING[user.language],
+        )
     return Brief(prompt=PROMPT, told=(*aside, line))

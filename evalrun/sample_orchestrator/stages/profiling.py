@@ -24,7 +24,10 @@ _NOTED = {
     Language.EN: ("thanks, noted.", "perfect, i'll keep that.", "good, that helps.", "ok, i'm adding it."),
 }
 _MOVED_ON = {
-    Language.FR: ("pas de souci, on y reviendra plus tard.", "ça marche, on laisse ça de côté pour l'instant."),
+    Language.FR: (
+        "pas de souci, on y reviendra plus tard.",
+        "ça marche, on laisse ça de côté pour l'instant.",
+    ),
     Language.EN: ("no worries, we'll come back to it later.", "that's fine, let's leave it for now."),
 }
 

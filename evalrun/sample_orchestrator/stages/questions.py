@@ -73,7 +73,10 @@ QUESTIONS = {
     ),
     Field.LOOKING_FOR: Question(
         task="Ask what they are looking for: something serious, something light, friendship, or open.",
-        first={FR: ("et tu cherches quoi en ce moment ?",), EN: ("and what are you looking for at the moment?",)},
+        first={
+            FR: ("et tu cherches quoi en ce moment ?",),
+            EN: ("and what are you looking for at the moment?",),
+        },
         again={
             FR: (
                 "plutôt une histoire sérieuse, quelque chose de léger, de l'amitié, ou tu verras bien ?",
@@ -96,5 +99,9 @@ def question(field: Field, user: User) -> Line:
     asked = QUESTIONS[field]
     again = user.asked is field and user.attempts > 1
     first, later = asked.first[user.language], asked.again[user.language]
-    task = f"{asked.task} They did not answer the first time: use other words and say why you ask." if again else asked.task
+    task = (
+        f"{asked.task} They did not answer the first time: use other words and say why you ask."
+        if again
+        else asked.task
+    )
     return Line(task=task, wordings=later if again else (*first, *later), mentions=asked.mentions)

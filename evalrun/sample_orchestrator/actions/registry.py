@@ -1,0 +1,8 @@
+"""All actions, in the order in which a message is held against them."""
+
+from __future__ import annotations
+
+from evalrun.sample_orchestrator.actions import pause, resume
+from evalrun.sample_orchestrator.actions.action import Action
+
+ACTIONS: tuple[Action, ...] = (resume, pause)

@@ -1,0 +1,215 @@
+"""The orchestrator: what production code calls. It ties the state machine, the model, the database and the channel.
+
+Five seams, all in the constructor: the database, the model, the sender, the clock, and a hook that sees tool calls.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from evalrun.sample_orchestrator import jobs, records
+from evalrun.sample_orchestrator.brief import Brief
+from evalrun.sample_orchestrator.clock import Now, quiet_until, system_now
+from evalrun.sample_orchestrator.errors import BadSettings, UnknownEvent, UnknownUser
+from evalrun.sample_orchestrator.events.event import Event, EventOutcome
+from evalrun.sample_orchestrator.events.registry import EVENTS
+from evalrun.sample_orchestrator.extraction.folding import clean
+from evalrun.sample_orchestrator.funnel import decide
+from evalrun.sample_orchestrator.heard import Inbound, listen
+from evalrun.sample_orchestrator.lanes import lane
+from evalrun.sample_orchestrator.outbox import Courier, Kind, Post, enqueue, is_stored
+from evalrun.sample_orchestrator.phrasing import Model, Phrased, Phraser
+from evalrun.sample_orchestrator.sender import Sender
+from evalrun.sample_orchestrator.settings import Settings
+from evalrun.sample_orchestrator.tables import outbox, users
+from evalrun.sample_orchestrator.tools import Toolbox, ToolHook
+from evalrun.sample_orchestrator.user import User
+
+_LOG = logging.getLogger(__name__)
+_DRIVER = "postgresql+asyncpg://"
+_WAITING = (
+    select(users.c.address).join(outbox, outbox.c.user_id == users.c.id).where(outbox.c.status == "pending").distinct()
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seams:
+    """What Ori is connected to, beside its database."""
+
+    model: Model
+    sender: Sender
+    now: Now = system_now
+    on_tool: ToolHook | None = None
+    settings: Settings = field(default_factory=Settings)
+
+
+class Orchestrator:
+    """Ori. Safe to call from many tasks and many processes: each user has a lane of their own."""
+
+    def __init__(self, database_url: str, seams: Seams) -> None:
+        if not database_url.startswith(_DRIVER):
+            raise BadSettings(f"the database URL must start with {_DRIVER}")
+        self.engine: AsyncEngine = create_async_engine(database_url, pool_pre_ping=True)
+        self._settings = seams.settings
+        self._now = seams.now
+        self._on_tool = seams.on_tool
+        self._phraser = Phraser(seams.model, seams.settings)
+        self._courier = Courier(seams.sender, seams.now, seams.settings.send_attempts)
+
+    async def close(self) -> None:
+        """Give the connections back; idempotent."""
+        await self.engine.dispose()
+
+    async def handle(self, message: Inbound) -> None:
+        """Answer a message; the same message id is answered once.
+
+        Everything of a turn is one transaction: when the model or the database fails, nothing has
+        happened, and the channel's redelivery of the message starts afresh.
+        """
+        message = replace(message, text=clean(message.text))
+        async with lane(self.engine, message.sender) as connection:
+            async with connection.begin():
+                user = await self._turn(connection, message)
+            await self._courier.deliver(connection, user, (Kind.REPLY,))
+
+    async def dispatch_event(self, name: str, user: str, data: Mapping[str, object]) -> EventOutcome:
+        """Speak first. Raises UnknownEvent and UnknownUser."""
+        event = EVENTS.get(name)
+        if event is None:
+            raise UnknownEvent(f"there is no event {name!r}; known: {', '.join(EVENTS)}")
+        async with lane(self.engine, user) as connection:
+            async with connection.begin():
+                found = await self._known(connection, user)
+                outcome = await self._compose(connection, event, found, data)
+            if outcome is EventOutcome.SENT:
+                await self._courier.deliver(connection, found, (Kind.EVENT,))
+        return outcome
+
+    async def run_due_jobs(self) -> Mapping[EventOutcome, int]:
+        """Do what the time that passed has made due; returns what came of it.
+
+        One user's failure does not keep the others waiting; failures are raised at the end.
+        """
+        now = self._now()
+        async with self.engine.connect() as connection:
+            put_off = await jobs.due_jobs(connection, now)
+            ripe = [(e.NAME, a) for e in EVENTS.values() for a in await e.due(connection, now, self._settings)]
+            waiting = (await connection.execute(_WAITING)).scalars().all()
+        work: list[Callable[[], Awaitable[EventOutcome | None]]] = [partial(self._do, job) for job in put_off]
+        work += [partial(self.dispatch_event, name, address, {}) for name, address in ripe]
+        work += [partial(self._retry, address) for address in waiting]
+        outcomes: Counter[EventOutcome] = Counter()
+        failures: list[Exception] = []
+        for job in work:
+            try:
+                outcome = await job()
+            except Exception as failure:  # noqa: BLE001  kept, and raised once everybody had their turn
+                failures.append(failure)
+            else:
+                outcomes.update([outcome] if outcome else [])
+        _raise(failures)
+        return outcomes
+
+    async def _turn(self, connection: AsyncConnection, message: Inbound) -> User:
+        now = self._now()
+        user = await records.find_user(connection, message.sender)
+        if user is None:
+            new = User(id=0, address=message.sender, time_zone=self._settings.time_zone)
+            user = await records.add_user(connection, new, now)
+        if not await records.add_inbound(connection, user, message, now):
+            _LOG.info("message %s was handled before", message.id)
+            return user
+        decision = decide(user, listen(message.text, first_contact=user.inbounds == 0))
+        toolbox = Toolbox(connection=connection, user=user, on_tool=self._on_tool)
+        for use in decision.tools:
+            await toolbox.run(use)
+        user = replace(decision.user, last_seen=now)
+        await records.save_funnel(connection, user)
+        phrased = await self._phrase(connection, decision.brief, user)
+        post = Post(user=user, kind=Kind.REPLY, key=f"reply:{user.id}:{message.id}", phrased=phrased)
+        await enqueue(connection, post, self._now())
+        return user
+
+    async def _compose(
+        self, connection: AsyncConnection, event: Event, user: User, data: Mapping[str, object]
+    ) -> EventOutcome:
+        key = _key(event, user)
+        refusal = await self._refusal(connection, event, user)
+        if refusal:
+            return refusal
+        now = self._now()
+        if until := quiet_until(now, user.time_zone, self._settings.quiet_hours):
+            job = jobs.NewJob(user=user, event=event.NAME, data=data, key=key, due_at=until)
+            return EventOutcome.DEFERRED if await jobs.put_off(connection, job, now) else EventOutcome.DUPLICATE
+        user = event.prepare(user)
+        phrased = await self._phrase(connection, event.say(user, data), user)
+        await records.save_funnel(connection, user)
+        await enqueue(connection, Post(user=user, kind=Kind.EVENT, key=key, phrased=phrased), self._now())
+        return EventOutcome.SENT
+
+    async def _refusal(self, connection: AsyncConnection, event: Event, user: User) -> EventOutcome | None:
+        """Why nothing may be said, before a word of it is paid for."""
+        if user.paused:
+            return EventOutcome.PAUSED
+        if not event.is_relevant(user):
+            return EventOutcome.NOT_RELEVANT
+        return EventOutcome.DUPLICATE if await is_stored(connection, _key(event, user)) else None
+
+    async def _do(self, job: jobs.Job) -> EventOutcome | None:
+        """Dispatch a job that was put off, unless somebody else did meanwhile."""
+        async with lane(self.engine, job.address) as connection:
+            async with connection.begin():
+                if not await jobs.is_waiting(connection, job.id):
+                    return None
+                user = await self._known(connection, job.address)
+                until = quiet_until(self._now(), user.time_zone, self._settings.quiet_hours)
+                if until:
+                    await jobs.postpone(connection, job.id, until)
+                    return EventOutcome.DEFERRED
+                outcome = await self._compose(connection, EVENTS[job.event], user, job.data)
+                await jobs.finish(connection, job.id, sent=outcome is EventOutcome.SENT)
+            if outcome is EventOutcome.SENT:
+                await self._courier.deliver(connection, user, (Kind.EVENT,))
+        return outcome
+
+    async def _retry(self, address: str) -> EventOutcome | None:
+        """Try the channel again, with what may still be said at this hour."""
+        async with lane(self.engine, address) as connection:
+            async with connection.begin():
+                user = await self._known(connection, address)
+            silent = user.paused or quiet_until(self._now(), user.time_zone, self._settings.quiet_hours)
+            kinds = (Kind.REPLY,) if silent else (Kind.REPLY, Kind.EVENT)
+            await self._courier.deliver(connection, user, kinds, only_due=True)
+        return None
+
+    async def _phrase(self, connection: AsyncConnection, brief: Brief, user: User) -> Phrased:
+        past = await records.past_of(connection, user, self._settings.history)
+        phrased = await self._phraser.phrase(brief, user, past)
+        _LOG.info("user %s at %s: phrased by %s %s", user.id, user.stage, phrased.by, phrased.reason)
+        return phrased
+
+    async def _known(self, connection: AsyncConnection, address: str) -> User:
+        user = await records.find_user(connection, address)
+        if user is None:
+            raise UnknownUser(f"nobody ever wrote from {address!r}")
+        return user
+
+
+def _key(event: Event, user: User) -> str:
+    """What one message of one event to one user is known by."""
+    return f"{event.NAME}:{user.id}:{event.occasion(user)}"
+
+
+def _raise(failures: list[Exception]) -> None:
+    """Raise what went wrong: a single failure as itself, so that callers can tell what it is."""
+    if len(failures) == 1:
+        raise failures[0]
+    if failures:
+        raise ExceptionGroup("several jobs failed", failures)

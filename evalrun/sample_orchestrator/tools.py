@@ -1,0 +1,85 @@
+"""The tools: everything that changes a user goes through one of them and is seen by the hook."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from evalrun.sample_orchestrator.errors import ToolRefused
+from evalrun.sample_orchestrator.extraction.folding import fold
+from evalrun.sample_orchestrator.funnel import ToolUse
+from evalrun.sample_orchestrator.records import update_user
+from evalrun.sample_orchestrator.user import Field, User
+
+TOOLS = ("save_profile", "pause_account", "resume_account")
+"""The names of all tools."""
+
+_Tool = Callable[[AsyncConnection, User, Mapping[str, object]], Awaitable[object]]
+_EMPTY = frozenset({"", "null", "none", "undefined", "unknown", "inconnu", "n/a", "nan"})
+
+
+class ToolHook(Protocol):
+    """Whoever wants to see tool calls: called once for each, after it ran or was refused."""
+
+    def __call__(self, name: str, arguments: Mapping[str, object], result: object, error: str | None, /) -> object:
+        """See one call."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Toolbox:
+    """Runs tools for one user in the transaction of a turn."""
+
+    connection: AsyncConnection
+    user: User
+    on_tool: ToolHook | None = None
+
+    async def run(self, use: ToolUse) -> object:
+        """Call a tool and show the call to the hook, refused ones too. Raises ToolRefused."""
+        tool = _TOOLS.get(use.name, _no_such_tool(use.name))
+        try:
+            result = await tool(self.connection, self.user, use.arguments)
+        except ToolRefused as refusal:
+            self._show(use, None, str(refusal))
+            raise
+        self._show(use, result, None)
+        return result
+
+    def _show(self, use: ToolUse, result: object, error: str | None) -> None:
+        if self.on_tool:
+            self.on_tool(use.name, dict(use.arguments), result, error)
+
+
+def _no_such_tool(name: str) -> _Tool:
+    async def refuse(_connection: AsyncConnection, _user: User, _arguments: Mapping[str, object]) -> object:
+        raise ToolRefused(f"there is no tool {name!r}")
+
+    return refuse
+
+
+async def _save_profile(connection: AsyncConnection, user: User, arguments: Mapping[str, object]) -> object:
+    known = {f.value for f in Field}
+    for name, value in arguments.items():
+        if name not in known:
+            raise ToolRefused(f"save_profile: there is no field {name!r}")
+        if fold(str(value)) in _EMPTY or any(sign in str(value) for sign in "[]{}<>"):
+            raise ToolRefused(f"save_profile: {value!r} is not a value for {name}")
+    if not arguments:
+        raise ToolRefused("save_profile: nothing to save")
+    await update_user(connection, user.id, arguments)
+    return {"saved": sorted(arguments)}
+
+
+async def _pause_account(connection: AsyncConnection, user: User, _arguments: Mapping[str, object]) -> object:
+    await update_user(connection, user.id, {"paused": True})
+    return {"paused": True}
+
+
+async def _resume_account(connection: AsyncConnection, user: User, _arguments: Mapping[str, object]) -> object:
+    await update_user(connection, user.id, {"paused": False})
+    return {"paused": False}
+
+
+_TOOLS: Mapping[str, _Tool] = dict(zip(TOOLS, (_save_profile, _pause_account, _resume_account), strict=True))
