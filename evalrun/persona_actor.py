@@ -134,9 +134,7 @@ class PersonaActor:
             message, done, warnings = _read(reply.text)
         except Unreadable:
             return "unreadable", UNUSABLE["unreadable"]
-        faults = faults_of(
-            Draft(message=message, done=done, persona=self._persona, own=seen.own, heard=seen.heard),
-        )
+        faults = faults_of(Draft(message=message, done=done, persona=self._persona, own=seen.own, heard=seen.heard))
         if faults:
             return faults[0].name, faults[0].say
         return Drafted(message=visible(message) and message.strip(), done=done, warnings=warnings)
@@ -146,7 +144,7 @@ class PersonaActor:
         who, quote = self._persona.id, " ".join(reply.text.split())[:120]
         if fault == "cut":
             return AnswerTruncated(
-                f"the message drafted for {who} was cut twice ({reply.tokens.output} tokens)",
+                f"the message drafted for {who} was cut again ({reply.tokens.output} tokens)",
                 remedy="choose a persona model that reasons less, or raise the persona's max_chars",
             )
         return SimulatorFault(
@@ -163,7 +161,8 @@ def _read(text: str) -> tuple[str, bool, tuple[str, ...]]:
     try:
         found = only_object(text, ("message", "done"))
     except Unreadable:
-        if "{" in text:
+        # a broken or foreign structure is never sent as if it were words
+        if "{" in text or text.lstrip()[:1] in ("[", '"'):
             raise
         return text, False, ("the persona's model answered in plain text",)
     message, done = found.get("message"), found.get("done")
