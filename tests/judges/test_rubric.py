@@ -116,6 +116,22 @@ def test_scope_conversation_is_one_call_about_all_turns() -> None:
 # ---------------------------------------------------------------- faulty answers
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"```json\n{flat(8, 8, 8, 8)}\n```",
+        f"Voici mon évaluation :\n{flat(8, 8, 8, 8)}\nBonne journée",
+        flat(8, 8, 8, 8, reason='il colle ```json {"a":1}``` dans le chat'),
+        f"{flat(8, 8, 8, 8, reason='cite {slot} puis } sans raison')} merci",
+        f"\ufeff{flat(8, 8, 8, 8)}",
+    ],
+)
+def test_b01_a_right_answer_in_a_wrapping_costs_one_call(text: str) -> None:
+    """Nothing is asked twice for a fence, prose or a byte order mark."""
+    judgement, server = judged(lambda _, __: text, TWO[:1], scored=rubric())
+    assert ([s.value for s in judgement.scores], server.calls()) == ([8, 8, 8, 8], 1)
+
+
 @pytest.mark.parametrize("text", ["{}", flat(None, 9, 9, 9), "no idea", f"{flat(9, 9, 9, 9)} {flat(2, 2, 2, 2)}"])
 def test_b04_an_unusable_answer_is_asked_again_once_then_an_error(text: str) -> None:
     """Two calls, the second names the fault, then error; never a 0, never a pass."""
