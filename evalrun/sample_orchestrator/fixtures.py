@@ -67,7 +67,7 @@ def _seen(user: User) -> dict[str, object]:
 
 async def _by_status(connection: AsyncConnection, table: Table, user: User) -> dict[str, int]:
     query = select(table.c.status, func.count()).where(table.c.user_id == user.id).group_by(table.c.status)
-    return dict((await connection.execute(query)).tuples().all())
+    return {str(row[0]): int(row[1]) for row in await connection.execute(query)}
 
 
 def _user(address: str, given: Mapping[str, object]) -> User:

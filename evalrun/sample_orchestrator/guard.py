@@ -75,8 +75,10 @@ def breach(bubbles: Sequence[str], frame: Frame) -> Breach | None:
 
 def _wrong_language(bubbles: Sequence[str], frame: Frame) -> bool:
     text = " ".join(bubbles)
-    found = detect(text)
-    return found is not frame.language and not (found is None and len(words(text)) < _SHORT)
+    length = len(words(text))
+    if length < _SHORT:
+        return detect(text) not in (frame.language, None)
+    return detect(text, least=length // _SHORT + 1) is not frame.language
 
 
 def _leaked(bubbles: Sequence[str], frame: Frame) -> bool:
@@ -96,7 +98,7 @@ def _repeated(bubbles: Sequence[str], frame: Frame) -> bool:
 
 
 def _missing(bubbles: Sequence[str], frame: Frame) -> bool:
-    said = words(fold(" ".join(bubbles)))
+    said = words(fold(" ".join(bubbles)).replace("'", " "))
     return any(line.mentions and not any(w.startswith(line.mentions) for w in said) for line in frame.brief.lines)
 
 

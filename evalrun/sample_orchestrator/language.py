@@ -24,13 +24,19 @@ _ENGLISH_WORDS = (
     "i i'm i'd i've i'll you he she we they my your his her our their the and but so that which who what this "
     "these is am are was were have has do does did don't can could would will to for with without from at of in "
     "not very well yes hello hi hey thanks thank here looking live name how when why where much many still "
-    "already also it it's let's please want need know tell stop city years old back"
+    "already also it it's let's please want need know tell stop city years old back "
+    "be something anything or we'll see if one just"
 )
 _FRENCH = frozenset(_FRENCH_WORDS.split())
 _ENGLISH = frozenset(_ENGLISH_WORDS.split())
 _ELISION = re.compile(r"\b(?:j|l|d|qu|n|m|t|s|c)['’](?=\w)", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _ACCENT = re.compile(r"[àâçéèêëîïôûù]")
+
+
+def is_small_word(word: str) -> bool:
+    """Whether a lower-case word is one that sentences are made with, in either language."""
+    return word in _FRENCH or word in _ENGLISH
 
 
 def detect(text: str, *, least: int = 1) -> Language | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from evalrun.sample_orchestrator.extraction.folding import SMALL_TALK, fold, titled, words
+from evalrun.sample_orchestrator.extraction.folding import NOT_A_NAME, SMALL_TALK, fold, titled, words
+from evalrun.sample_orchestrator.language import is_small_word
 
 _NAMES = (
     "Paris|Marseille|Lyon|Toulouse|Nice|Nantes|Montpellier|Strasbourg|Bordeaux|Lille|Rennes|Reims|Toulon|"
@@ -12,10 +13,12 @@ _NAMES = (
     "Brest|Tours|Amiens|Limoges|Annecy|Perpignan|Boulogne-Billancourt|Metz|Besançon|Orléans|Rouen|Mulhouse|"
     "Caen|Nancy|Saint-Denis|Argenteuil|Montreuil|Roubaix|Tourcoing|Avignon|Poitiers|Versailles|Pau|La Rochelle|"
     "Bayonne|Biarritz|Chambéry|Valence|Bruxelles|Genève|Lausanne|Montréal|Luxembourg|London|Londres"
-    "|"
 )
 _KNOWN = {fold(name).replace("-", " "): name for name in _NAMES.split("|")}
-_END = r"(?=\s*(?:$|[,.;:!?()\n]|\b(?:depuis|et|mais|avec|pour|dans|since|and|but|with|for|now|en ce moment)\b))"
+_LINKS = frozenset(("le", "la", "les", "sur", "sous", "en", "de", "du", "des", "aux"))
+_ELIDED = ("j'", "c'", "n'", "t'", "m'", "s'", "qu'", "i'", "don't")
+_LONGEST = 45
+_END = r"(?=\s*(?:$|[,.;:!?()\n]|\b(?:depuis|et|mais|avec|pour|dans|since|and|but|with|for|now|maintenant|actuellement|en ce moment)\b))"
 _PLACE = r"([^\W\d_][^\W\d_'-]*(?:[ '-][^\W\d_][^\W\d_'-]*){0,3}?)"
 _SAID = re.compile(
     r"(?:j'habite|j'vis|je vis|je r[ée]side|je suis (?:bas[ée]e?|install[ée]e?)|je viens d'emm[ée]nager)\s+"
@@ -46,7 +49,7 @@ def read_city(text: str, *, asked: bool) -> str | None:
 
 
 def _bare(text: str) -> str | None:
-    if re.search(r"[\d?@/]", text):
+    if NOT_A_NAME.search(text):
         return None
     folded = [fold(w) for w in words(text)]
     known = {name: city for name, city in _KNOWN.items() if f" {name} " in f" {' '.join(folded).replace('-', ' ')} "}
@@ -60,7 +63,12 @@ def _town(text: str) -> str | None:
     folded = [fold(w) for w in said]
     if known := _KNOWN.get(" ".join(folded).replace("-", " ")):
         return known
-    named = [w for w in folded if w not in ("le", "la", "les")]
-    if not named or len(said) > 4 or any(w in SMALL_TALK or w in _NOT_A_TOWN for w in named):
+    named = [w for w in folded if w not in _LINKS]
+    if not named or len(said) > 4 or len(text) > _LONGEST or any(_ordinary(w) for w in named):
         return None
     return titled(" ".join(said)) if all(len(w) >= 2 for w in named) else None
+
+
+def _ordinary(word: str) -> bool:
+    """Whether a word shows that a sentence was written, not the name of a town."""
+    return word in SMALL_TALK or word in _NOT_A_TOWN or is_small_word(word) or word.startswith(_ELIDED)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from evalrun.sample_orchestrator.extraction.folding import SMALL_TALK, fold, titled, words
+from evalrun.sample_orchestrator.extraction.folding import NOT_A_NAME, SMALL_TALK, fold, titled, words
 
 _NAME = r"([^\W\d_]{2,20}(?:['-][^\W\d_]{2,20})?)"
 _SAID = re.compile(
@@ -27,7 +27,7 @@ def read_first_name(text: str, *, asked: bool) -> str | None:
 
 
 def _bare(text: str) -> str | None:
-    if re.search(r"[\d?@/]", text):
+    if NOT_A_NAME.search(text):
         return None
     said = words(text)
     while said and fold(said[0]) in SMALL_TALK:

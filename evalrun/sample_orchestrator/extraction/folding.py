@@ -25,6 +25,10 @@ SMALL_TALK = frozenset(_SMALL_TALK.split())
 """Words that are never somebody's name or town, folded."""
 
 
+NOT_A_NAME = re.compile(r"[\d?@/;=_{}<>\[\]\\|]")
+"""Signs that no bare name or town holds."""
+
+
 def clean(text: str) -> str:
     """A message as it may be stored and shown to a model: no control signs, no half characters, not endless."""
     return _UNSTORABLE.sub("", text)[:LONGEST].strip()
