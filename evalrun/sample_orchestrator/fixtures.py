@@ -61,7 +61,7 @@ def _seen(user: User) -> dict[str, object]:
         "skipped": [f.value for f in user.skipped],
         "paused": user.paused,
         "inbounds": user.inbounds,
-        "last_seen": user.last_seen,
+        "last_seen": user.last_seen.isoformat() if user.last_seen else None,
     }
 
 

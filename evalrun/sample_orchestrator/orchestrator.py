@@ -24,7 +24,7 @@ from evalrun.sample_orchestrator.extraction.folding import clean
 from evalrun.sample_orchestrator.funnel import decide
 from evalrun.sample_orchestrator.heard import Inbound, listen
 from evalrun.sample_orchestrator.lanes import lane
-from evalrun.sample_orchestrator.outbox import Courier, Kind, Post, enqueue, is_stored
+from evalrun.sample_orchestrator.outbox import Courier, Kind, Post, drop_events, enqueue, is_stored
 from evalrun.sample_orchestrator.phrasing import Model, Phrased, Phraser
 from evalrun.sample_orchestrator.sender import Sender
 from evalrun.sample_orchestrator.settings import Settings
@@ -126,6 +126,7 @@ class Orchestrator:
         if not await records.add_inbound(connection, user, message, now):
             _LOG.info("message %s was handled before", message.id)
             return user
+        await drop_events(connection, user)
         decision = decide(user, listen(message.text, first_contact=user.inbounds == 0))
         toolbox = Toolbox(connection=connection, user=user, on_tool=self._on_tool)
         for use in decision.tools:

@@ -69,6 +69,12 @@ async def is_stored(connection: AsyncConnection, occasion: str) -> bool:
     return (await connection.execute(query)).first() is not None
 
 
+async def drop_events(connection: AsyncConnection, user: User) -> None:
+    """Let go of unasked messages that still wait: the user has spoken, and they would come after the fact."""
+    waiting = (outbox.c.user_id == user.id, outbox.c.status == "pending", outbox.c.kind == Kind.EVENT)
+    await connection.execute(update(outbox).where(*waiting).values(status="dropped"))
+
+
 class Courier:
     """Takes a user's waiting messages to the channel, in order, inside the user's lane."""
 
