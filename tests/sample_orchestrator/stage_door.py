@@ -31,6 +31,8 @@ class ScriptedModel:
         self.asked: list[list[Mapping[str, str]]] = []
 
     async def complete(self, messages: Sequence[Mapping[str, str]], max_tokens: int) -> str:
+        """Say the next thing of the script."""
+        assert max_tokens > 0
         self.asked.append(list(messages))
         await asyncio.sleep(0)
         said = self.script.pop(0) if self.script else ""
@@ -48,6 +50,7 @@ class KeepingSender:
         self.wait = 0.0
 
     async def send(self, to: str, text: str) -> str:
+        """Keep a bubble, or raise the next fault."""
         await asyncio.sleep(self.wait)
         fault = self.faults.pop(0) if self.faults else None
         if fault:
@@ -77,6 +80,7 @@ class Door:
         )
 
     async def given(self, **fields: object) -> None:
+        """Arrange Léa."""
         await arrange(self.ori.engine, {LEA: fields}, self.time)
 
     async def say(self, *texts: str, message_id: str = "") -> list[str]:
@@ -89,30 +93,38 @@ class Door:
         return bubbles
 
     async def event(self, name: str = "profile_reminder") -> EventOutcome:
+        """Dispatch an event to Léa."""
         return await self.ori.dispatch_event(name, LEA, {})
 
     async def user(self) -> Any:
+        """Léa as the snapshot shows her."""
         return (await snapshot(self.ori.engine, LEA))["user"]
 
     async def state(self) -> Any:
+        """The whole snapshot."""
         return await snapshot(self.ori.engine, LEA)
 
     async def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """Rows of a query."""
         async with self.ori.engine.connect() as connection:
             return [tuple(r) for r in await connection.execute(text(query))]
 
     def texts(self) -> list[str]:
+        """All bubbles sent, to whomever."""
         return [t for _, t in self.sender.sent]
 
     def called(self) -> list[tuple[str, Mapping[str, object]]]:
+        """The tool calls, by name and arguments."""
         return [(name, arguments) for name, arguments, _, _ in self.tools]
 
     def later(self, **interval: float) -> None:
+        """Let time pass."""
         self.time += timedelta(**interval)
 
 
 @asynccontextmanager
 async def opened(url: str, *script: str | Exception) -> AsyncIterator[Door]:
+    """A migrated Ori, closed at the end."""
     door = Door(url, *script)
     try:
         await migrate(door.ori.engine)

@@ -7,6 +7,7 @@ import pytest
 from evalrun.sample_orchestrator.clock import QuietHours, quiet_until
 from evalrun.sample_orchestrator.errors import UnknownEvent, UnknownUser
 from evalrun.sample_orchestrator.events.event import EventOutcome
+from evalrun.sample_orchestrator.heard import Inbound
 from tests.sample_orchestrator.stage_door import LEA, NOON, play
 
 MIDNIGHT = datetime(2026, 3, 2, 23, 30, tzinfo=UTC)
@@ -198,8 +199,6 @@ def test_one_failure_does_not_stop_the_others(fresh_database):
 
 
 def _hello(address):
-    from evalrun.sample_orchestrator.heard import Inbound
-
     return Inbound(id="1", sender=address, text="salut")
 
 

@@ -6,10 +6,12 @@ from tests.sample_orchestrator.stage_door import play
 
 
 def picked(state, names):
+    """Some values of a state, in order."""
     return tuple(state[name] for name in names)
 
 
 def questions(bubbles):
+    """How many questions a reply asks."""
     return " ".join(bubbles).count("?")
 
 

@@ -14,6 +14,7 @@ TELLING = Brief(prompt="", told=(Line(task="Thank them.", wordings=("merci à to
 
 
 def frame(brief=ASKING, **more):
+    """A French frame around a brief."""
     return Frame(**({"brief": brief, "language": Language.FR, "max_chars": 200} | more))
 
 
