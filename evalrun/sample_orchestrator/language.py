@@ -25,7 +25,7 @@ _ENGLISH_WORDS = (
     "these is am are was were have has do does did don't can could would will to for with without from at of in "
     "not very well yes hello hi hey thanks thank here looking live name how when why where much many still "
     "already also it it's let's please want need know tell stop city years old back "
-    "be something anything or we'll see if one just"
+    "no more whenever write be something anything or we'll see if one just"
 )
 _FRENCH = frozenset(_FRENCH_WORDS.split())
 _ENGLISH = frozenset(_ENGLISH_WORDS.split())
