@@ -42,7 +42,9 @@ class Fault:
 
 
 def faults_of(draft: Draft) -> tuple[Fault, ...]:
-    """The faults of a draft, in the order of the table."""
+    """The faults of a draft, in the order of the table; what is too long is not looked at any further."""
+    if _too_long(draft):
+        return tuple(f for f in FAULTS if f.broken is _too_long)
     return tuple(f for f in FAULTS if f.broken(draft))
 
 
@@ -51,7 +53,7 @@ def faults_of(draft: Draft) -> tuple[Fault, ...]:
 _FENCE = re.compile(r"```\w*|~~~")
 _REASONING = re.compile(
     r"</?(?:think|thinking|thought|reasoning|scratchpad)>"
-    r"|^\W*(?:okay|ok|so|hmm|alright)?\W*the user (?:wants|said|says|asks|asked|is asking|needs)\b"
+    r"|^\W{0,5}(?:okay|ok|so|hmm|alright)?\W{0,5}the user (?:wants|said|says|asks|asked|is asking|needs)\b"
     r"|\bthe user (?:wants|asked|expects|needs) me to\b"
     r"|\bl'utilisateur (?:veut|demande|souhaite) (?:que je|de moi)\b"
     r"|\b(?:i should|i need to|i must|i will) (?:respond|reply|answer|stay in character) as\b"
@@ -66,7 +68,7 @@ _VERBS = (
 )
 _STAGE = re.compile(
     rf"(?<![*\w])\*(?:{_VERBS})\b[^*\n]{{0,60}}\*(?!\*)"
-    rf"|^\s*[(\[](?:{_VERBS})\b[^)\]\n]{{0,60}}[)\]]|[(\[](?:{_VERBS})\b[^)\]\n]{{0,60}}[)\]]\s*$",
+    rf"|^[ \t]*[(\[](?:{_VERBS})\b[^)\]\n]{{0,60}}[)\]]|[(\[](?:{_VERBS})\b[^)\]\n]{{0,60}}[)\]][ \t]*$",
     re.IGNORECASE | re.MULTILINE,
 )
 _LABEL = re.compile(
@@ -148,7 +150,7 @@ def _stuck(draft: Draft) -> bool:
 
 # ------------------------------------------------------------------ facts
 
-_EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
 _PHONE = re.compile(r"(?<![\w,.])\+?\d(?:[ .\-/()]{0,2}\d){8,13}(?!\w)")
 _CODE = re.compile(r"\b([A-Z]{1,6})[-–]?(\d{3,})\b")
 _NUMBER = re.compile(r"\d+(?:[  .,]\d{3})*(?:[.,]\d{1,2})?(?!\d)")
@@ -197,7 +199,7 @@ def _misquoted(name: str, value: str, message: str, heard: str) -> bool:
     words = _NAME_PARTS.findall(fold(name))
     plain = fold(message)
     one_number = len(given) == 1 and len(own) == 1
-    return one_number and bool(words) and all(re.search(rf"(?<!\w){re.escape(w)}", plain) for w in words)
+    return one_number and bool(words) and all(re.search(rf"(?<!\w){re.escape(w)}(?!\w)", plain) for w in words)
 
 
 def _emails(text: str) -> set[str]:

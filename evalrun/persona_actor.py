@@ -40,7 +40,7 @@ EXAMPLES = {
     "it": ("Buongiorno!", "Buongiorno, cerco informazioni per me."),
     "pt": ("Olá!", "Olá, procuro informações para mim."),
 }
-"""A first exchange shown as an example: without one a small model speaks as the assistant in a draft out of seven."""
+"""An exchange shown before the first message: without one a small model speaks as the assistant in a draft of seven."""
 NOTHING_YET = "(The conversation begins. Type your first message.)"
 NO_ANSWER = "(no answer)"
 
@@ -86,7 +86,9 @@ class PersonaActor:
         seen = _seen(transcript, self._persona)
         clock = now or (transcript.turns[-1].now if transcript.turns else None)
         system = Message(role="system", content=_character(self._persona, self._goal, clock))
-        messages = [system, *_example(self._persona.language), *seen.messages]
+        # later its own messages are the example, and one shown for ever would be repeated
+        example = [] if seen.own else _example(self._persona.language)
+        messages = [system, *example, *seen.messages]
         limit = max(LEAST_TOKENS, self._persona.max_chars)
         reply = await self._ask(messages, limit, len(transcript.turns), attempt=1)
         first = self._checked(reply, seen)
@@ -215,7 +217,6 @@ def _character(persona: Persona, goal: str, now: datetime | None) -> str:
         f"Facts you tell only if asked for: {'; '.join(held)}" if held else "",
         f"Goal: {goal}" if goal else "",
         f"Write in {LANGUAGES.get(persona.language, persona.language)}: {TASK} At most {persona.max_chars} characters.",
-        "The first exchange is only an example of the form.",
         f"It is {now.isoformat(' ', 'minutes')}." if now else "",
     ]
     return "\n".join(line for line in lines if line)

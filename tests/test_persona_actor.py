@@ -178,14 +178,24 @@ def messages_of(turns: Sequence[Turn], persona: Persona = PERSONA) -> list[dict[
 
 
 def test_it_plays_the_assistants_side_of_the_wire() -> None:
-    """Its own messages are the model's, the agent's are the user's, in order, after an example of the form."""
+    """Its own messages are the model's, the agent's are the user's, in order."""
     shown = messages_of((*ONE, turn(2, "oui", "c'est envoyé", "autre chose ?")))
-    assert [(m["role"], m["content"]) for m in shown[3:]] == [
+    assert [(m["role"], m["content"]) for m in shown[1:]] == [
         ("user", "(The conversation begins. Type your first message.)"),
         ("assistant", form("bonjour, je voudrais relancer un devis")),
         ("user", "j'envoie le devis à 4 200 €, vous confirmez ?"),
         ("assistant", form("oui")),
         ("user", "c'est envoyé\nautre chose ?"),
+    ]
+
+
+def test_an_example_of_the_form_is_shown_before_the_first_message() -> None:
+    """Only there: later its own messages show the form."""
+    shown = [(m["role"], m["content"]) for m in messages_of((), replace(PERSONA, language="fr"))[1:]]
+    assert shown == [
+        ("user", "Bonjour !"),
+        ("assistant", form("Bonjour, je cherche des informations pour moi.")),
+        ("user", "(The conversation begins. Type your first message.)"),
     ]
 
 
@@ -205,7 +215,7 @@ def test_only_what_reaches_the_persona_is_shown() -> None:
         replace(event, bubbles=(Bubble(id="5", text="un match !", to="marc"),)),
         noah,
     )
-    assert [m["content"] for m in messages_of(turns)[4:]] == [form("salut"), "visible\nun match !"]
+    assert [m["content"] for m in messages_of(turns)[2:]] == [form("salut"), "visible\nun match !"]
 
 
 def test_a_silent_agent_is_told() -> None:
@@ -223,7 +233,7 @@ def test_the_static_part_is_the_same_for_all_turns_and_names_no_judge() -> None:
         goal="relancer le devis {sans} %s",
     )
     first, later = messages_of((), persona), messages_of(ONE, persona)
-    assert first[:3] == later[:3]
+    assert first[0] == later[0]
     system = first[0]["content"]
     for part in ("Marc", "Facts: city: Lyon", "only if asked for: budget: 4 200 €", "French", "2026-03-02 09:00+00:00"):
         assert part in system
