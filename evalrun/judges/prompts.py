@@ -36,6 +36,7 @@ AGAIN_TASK = "Answer again, with one JSON object that follows the instructions a
 
 LONGEST_QUOTE = 120
 LONGEST_REASON = 240
+SHORTEST_REASON = 4
 
 
 def prompt_hash() -> str:
@@ -72,7 +73,7 @@ def score_schema(criteria: Sequence[str]) -> dict[str, object]:
     block = _object(
         {
             "quote": {"type": "string", "maxLength": LONGEST_QUOTE},
-            "reason": {"type": "string", "maxLength": LONGEST_REASON},
+            "reason": {"type": "string", "minLength": SHORTEST_REASON, "maxLength": LONGEST_REASON},
             "score": {"type": "integer", "enum": list(range(1, 11))},
         }
     )
@@ -85,7 +86,7 @@ def check_schema() -> dict[str, object]:
         {
             "applies": {"type": "boolean"},
             "quote": {"type": "string", "maxLength": LONGEST_QUOTE},
-            "reason": {"type": "string", "maxLength": LONGEST_REASON},
+            "reason": {"type": "string", "minLength": SHORTEST_REASON, "maxLength": LONGEST_REASON},
             "shown_compliant": {"type": "boolean"},
         }
     )
