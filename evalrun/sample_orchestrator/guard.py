@@ -13,6 +13,8 @@ from evalrun.sample_orchestrator.language import Language, detect
 
 _SHINGLE = 7
 _SHORT = 4
+_LOOP = 4
+_ENDED = re.compile(r"[.!?…»\")\u2600-\u27bf\U0001f300-\U0001faff]\ufe0f?$")
 _QUESTION = re.compile(r"[?？؟⁇⁈⁉]+")
 _DASH = re.compile(r"[\u2012-\u2015]|\s--\s|\s-\s")
 _MARKUP = re.compile(r"(?m)^\s*(?:[-*•‣#>]|\d{1,2}[.)])\s|\*\*|__|```|^\s*\||</?\w+>")
@@ -55,6 +57,8 @@ class Breach(StrEnum):
     LEAK = "leaked_instructions"
     REPEATED = "repeated"
     MISSING = "missing_content"
+    CUT = "cut_off"
+    LOOP = "goes_in_circles"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +101,13 @@ def _repeated(bubbles: Sequence[str], frame: Frame) -> bool:
     return len(set(said)) < len(said) or any(b in earlier for b in said)
 
 
+def _loops(bubbles: Sequence[str], _frame: Frame) -> bool:
+    """Whether four words in a row come back: small models go in circles when they have nothing to say."""
+    said = words(fold(" ".join(bubbles)))
+    runs = [tuple(said[i : i + _LOOP]) for i in range(len(said) - _LOOP + 1)]
+    return len(set(runs)) < len(runs)
+
+
 def _missing(bubbles: Sequence[str], frame: Frame) -> bool:
     said = words(fold(" ".join(bubbles)).replace("'", " "))
     return any(line.mentions and not any(w.startswith(line.mentions) for w in said) for line in frame.brief.lines)
@@ -125,4 +136,6 @@ _RULES: tuple[tuple[Breach, Callable[[Sequence[str], Frame], bool]], ...] = (
     ),
     (Breach.REPEATED, _repeated),
     (Breach.MISSING, _missing),
+    (Breach.CUT, lambda bubbles, _: any(not _ENDED.search(b) for b in bubbles)),
+    (Breach.LOOP, _loops),
 )

@@ -20,7 +20,7 @@ class Settings:
     """How long a user with an unfinished profile is silent before the reminder."""
     max_tokens: int = 120
     """Asked of the model for one reply."""
-    max_chars: int = 300
+    max_chars: int = 220
     """Of one bubble."""
     history: int = 4
     """Messages of the past that the model is shown."""

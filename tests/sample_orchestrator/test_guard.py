@@ -49,6 +49,8 @@ def frame(brief=ASKING, **more):
         (("blorp snarg flim vork ville ?",), Breach.LANGUAGE),
         (("et toi tu préfères le thé ou le café ?",), Breach.MISSING),
         (("tu habites où ?", "tu habites où ?"), Breach.QUESTIONS),
+        (("tu habites dans quelle ville ? c'est pour te prop",), Breach.CUT),
+        (("le ciel et la mer, le ciel et la mer, tu habites dans quelle ville ?",), Breach.LOOP),
     ],
 )
 def test_breaches(bubbles, expected):

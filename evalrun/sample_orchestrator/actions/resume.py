@@ -20,6 +20,9 @@ _WORDINGS = {
 }
 
 
+_MENTIONS = ("retrouv", "revoi", "repren", "retour", "content", "plaisir", "back", "again", "glad", "good")
+
+
 def is_asked(user: User, heard: Heard) -> bool:
     """The user is in a pause and asks to leave it."""
     return user.paused and Intent.RESUME in heard.intents
@@ -32,4 +35,4 @@ def apply(user: User) -> User:
 
 def line(user: User) -> Line:
     """The welcome back."""
-    return Line(task="Say that it is good to have them back.", wordings=_WORDINGS[user.language])
+    return Line(task="Say that it is good to have them back.", wordings=_WORDINGS[user.language], mentions=_MENTIONS)

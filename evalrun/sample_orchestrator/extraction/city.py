@@ -55,7 +55,9 @@ def _bare(text: str) -> str | None:
     known = {name: city for name, city in _KNOWN.items() if f" {name} " in f" {' '.join(folded).replace('-', ' ')} "}
     if len(known) == 1:
         return next(iter(known.values()))
-    return None if known else _town(text)
+    # A town with an article is written with capitals; `le foot` is not a town.
+    thing = folded[:1] and folded[0] in ("le", "la", "les") and text == text.lower()
+    return None if known or thing else _town(text)
 
 
 def _town(text: str) -> str | None:

@@ -19,7 +19,9 @@ _SMALL_TALK = (
     "peux veux dis dire test stop pause aide help prix tarif tarifs cher price prix secret devine personne "
     "nobody anything whatever importe comme tout toute here ici ailleurs partout loin voila allez vas-y rather "
     "looking single fine good great tired sorry desole pardon d'accord daccord prefere plus tard later maybe "
-    "peut-etre encore toujours jamais jme jsuis jsais chais beaucoup"
+    "peut-etre encore toujours jamais jme jsuis jsais chais beaucoup "
+    "foot musique music chat chats chien chiens cat cats dog dogs meteo politique travail boulot work cinema sport film "
+    "films serie netflix pizza voyage voyages travel football food"
 )
 SMALL_TALK = frozenset(_SMALL_TALK.split())
 """Words that are never somebody's name or town, folded."""

@@ -38,6 +38,9 @@ _WAITING = {
 }
 
 
+_WAITING_MENTIONS = ("profil", "suite", "ecri", "revien", "next", "writ", "back")
+
+
 def may_enter(user: User) -> bool:
     """The profile is done."""
     return profiling.is_done(user)
@@ -62,5 +65,6 @@ def say(user: User, scene: Scene) -> Brief:
         line = Line(
             task="Say that the profile is saved and that you will write again soon.",
             wordings=_WAITING[user.language],
+            mentions=_WAITING_MENTIONS,
         )
     return Brief(prompt=PROMPT, told=(*aside, line))

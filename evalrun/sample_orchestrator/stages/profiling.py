@@ -19,6 +19,7 @@ _MET = {
     Language.FR: ("enchanté{name}.", "ravi de te rencontrer{name}."),
     Language.EN: ("nice to meet you{name}.", "good to meet you{name}."),
 }
+_MET_MENTIONS = ("enchant", "ravi", "plais", "content", "rencontr", "nice", "good", "glad", "meet")
 _NOTED = {
     Language.FR: ("merci, c'est noté.", "parfait, je garde ça.", "très bien, ça m'aide.", "ok, je l'ajoute."),
     Language.EN: ("thanks, noted.", "perfect, i'll keep that.", "good, that helps.", "ok, i'm adding it."),
@@ -61,7 +62,7 @@ def reaction(user: User, scene: Scene) -> tuple[Line, ...]:
     lines = [introduction(user.language)] if scene.first_contact else []
     if Field.FIRST_NAME in scene.learnt:
         met = tuple(w.format(name=called(user.first_name)) for w in _MET[user.language])
-        lines.append(Line(task="Say that it is nice to meet them.", wordings=met))
+        lines.append(Line(task="Say that it is nice to meet them.", wordings=met, mentions=_MET_MENTIONS))
     elif scene.learnt:
         lines.append(Line(task="Thank them for what they just told.", wordings=_NOTED[user.language]))
     elif scene.gave_up:
