@@ -9,34 +9,47 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left
 
-_ALIKE = str.maketrans(
-    {
-        **dict.fromkeys("’‘ʼ‛`´＇′", "'"),
-        **dict.fromkeys("“”„«»＂", '"'),
-        **dict.fromkeys("‐‑−﹣－", "-"),
-        "…": "...",
-    }
+_ALIKE = {
+    **dict.fromkeys("’‘ʼ‛`´＇′", "'"),
+    **dict.fromkeys("“”„«»＂", '"'),
+    **dict.fromkeys("‐‑−﹣－", "-"),
+    "…": "...",
+}
+_ALIKE_SIGNS = re.compile(f"[{''.join(_ALIKE)}]")
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\u2800\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e007f]"
 )
-_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]")
+_AT_HOME = re.compile("[\u00ad\u061c\u200c-\u200f\ufe00-\ufe0f\ufeff]|\U0001f3f4[\U000e0000-\U000e007f]+")
 _EMPHASIS = re.compile(r"(?<=\S)[*~]{1,3}|[*~]{1,3}(?=\S)|(?<![^\W_])_{1,3}(?=[^\W_])|(?<=[^\W_])_{1,3}(?![\w])")
-_BLANKS = re.compile(r"\s+")
-_URL = re.compile(r"(?:https?://|www\.)[^\s<>]*[^\s<>?!.,;:…)\]»\"'’]", re.IGNORECASE)
-_FENCE = re.compile(r"```.*?```|~~~.*?~~~", re.DOTALL)
+_URL = re.compile(
+    r"(?:https?://|www\.|\b[\w-]{1,63}(?:\.[\w-]{1,63}){0,5}\.[a-z]{2,24}/)[^\s<>]*[^\s<>?!.,;:…)\]»\"'’]",
+    re.IGNORECASE,
+)
+_FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
+_BLANK = "\ufffc"  # no blank and no letter: what stands on both sides is not joined
 _CODE = re.compile(r"``[^`]+``|`[^`\n]+`")
 
 
 def fold(text: str) -> str:
     """The folded text; folding twice changes nothing."""
-    plain = _INVISIBLE.sub("", text).translate(_ALIKE)
-    plain = _EMPHASIS.sub("", plain)
-    plain = _BLANKS.sub(" ", plain).strip()
-    plain = unicodedata.normalize("NFC", unicodedata.normalize("NFC", plain).casefold())
-    return plain if _settled(plain) else fold(plain)
+    once = _fold(text)
+    while (again := _fold(once)) != once:
+        once = again
+    return once
 
 
-def _settled(text: str) -> bool:
-    return not (_EMPHASIS.search(text) or _INVISIBLE.search(text)) and text.translate(_ALIKE) == text
+def _fold(text: str) -> str:
+    plain = text
+    if not plain.isascii():
+        plain = _INVISIBLE.sub("", plain)
+    plain = _ALIKE_SIGNS.sub(lambda m: _ALIKE[m.group()], plain)
+    if "*" in plain or "_" in plain or "~" in plain:
+        plain = _EMPHASIS.sub("", plain)
+    plain = " ".join(plain.split())
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", plain).casefold())
 
 
 def visible(text: str) -> str:
@@ -45,32 +58,40 @@ def visible(text: str) -> str:
 
 
 def invisible_in(text: str) -> str:
-    """The zero-width and bidirectional control characters of a text, but for joiners and the byte order mark."""
-    return "".join(c for c in _INVISIBLE.findall(text) if c not in "\u00ad\u200d\u200c\ufeff\u200e\u200f")
+    """The hidden characters of a text that no script or emoji needs: zero-width spaces, direction overrides, tags."""
+    return "".join(_INVISIBLE.findall(_AT_HOME.sub("", text)))
 
 
 def without_code(text: str) -> str:
-    """The text with fenced blocks and code spans blanked, same length."""
+    """The text with fenced blocks (an unclosed one to the end) and code spans blanked, same length."""
     return _CODE.sub(_blank, _FENCE.sub(_blank, text))
 
 
 def without_urls(text: str) -> str:
     """The text with addresses blanked, same length; a mark that ends an address stays."""
+    if "/" not in text and "www." not in text.casefold():
+        return text
     return _URL.sub(_blank, text)
 
 
 def _blank(found: re.Match[str]) -> str:
-    return " " * len(found.group())
+    return _BLANK * len(found.group())
 
 
-def quote_of(text: str, folded_hit: str) -> str:
-    """The shortest run of whole words of the original whose folding holds the hit; the whole text if none does."""
-    words = list(re.finditer(r"\S+", text))
-    for size in range(1, len(words) + 1):
-        for first in range(len(words) - size + 1):
-            piece = text[words[first].start() : words[first + size - 1].end()]
-            if folded_hit in fold(piece):
-                return piece
-        if size > 12:
-            break
-    return text[:200]
+def quote_of(text: str, pattern: re.Pattern[str], seen: str | None = None) -> str:
+    """The words of the original that hold the first hit of a pattern over folded text.
+
+    `seen` is the part of `text` that was looked at, of the same length (addresses blanked).
+    The last word is found by halving, then the first one, so that long texts cost little.
+    """
+    looked = text if seen is None else seen
+    words = [m.span() for m in re.finditer(r"\S+", looked)]
+
+    def holds(first: int, last: int) -> bool:
+        return pattern.search(fold(looked[words[first][0] : words[last][1]])) is not None
+
+    if not words or not holds(0, len(words) - 1):
+        return text.strip()
+    last = bisect_left(range(len(words)), x=True, key=lambda i: holds(0, i))
+    first = bisect_left(range(last + 1), x=True, key=lambda i: not holds(i, last)) - 1
+    return text[words[max(first, 0)][0] : words[min(last, len(words) - 1)][1]]

@@ -6,13 +6,20 @@ import dataclasses
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, quote_plus, unquote, urlsplit
 
 HIDDEN = "***"
 SHORTEST_SECRET = 6
 LONGEST_TEXT = 200_000
+LONG_LINE = 16
 _SECRET_NAME = re.compile(
-    r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|CREDENTIALS?)(?:$|_)", re.IGNORECASE
+    r"(?:PASSWORD|PASSWD|PASSPHRASE|SECRET|CREDENTIALS?|TOKEN|API_?KEY|(?:^|_)(?:KEY|PASS|PAT)|_PWD|_AUTH)(?:$|_|\d)",
+    re.IGNORECASE,
+)
+_URL_PASSWORD = re.compile(r"://[^\s:/@]{0,200}:([^\s/@]{1,500})@")
+_URL_TOKEN = re.compile(r"https?://([^\s:/@]{1,500})@")
+_DSN_PASSWORD = re.compile(
+    r"\b(?:ssl)?password\s{0,9}=\s{0,9}(?:'((?:[^'\\]|\\.){1,500})'|([^\s'&]{1,500}))", re.IGNORECASE
 )
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 T = TypeVar("T")
@@ -22,12 +29,17 @@ class Redactor:
     """Replaces known secret values; values under six characters are no pattern, so that reports stay readable."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        usable = sorted({s for s in secrets if len(s) >= SHORTEST_SECRET}, key=len, reverse=True)
+        forms = {form for s in secrets for form in _forms(s)}
+        usable = sorted((f for f in forms if len(f) >= SHORTEST_SECRET), key=len, reverse=True)
         self._pattern = re.compile("|".join(map(re.escape, usable))) if usable else None
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str], urls: Iterable[str] = ()) -> Redactor:
-        """The values of secret-looking variables, and the passwords inside URLs, raw and decoded."""
+        """The values of secret-looking variables, and the passwords inside all values and `urls`.
+
+        Each is hidden as written, URL-decoded and URL-encoded; of a value of several lines, each
+        line that is long enough.
+        """
         found: list[str] = [v for k, v in environ.items() if _SECRET_NAME.search(k)]
         for text in (*environ.values(), *urls):
             found += _passwords(text)
@@ -43,13 +55,27 @@ class Redactor:
 
 
 def _passwords(text: str) -> list[str]:
-    if "://" not in text or "@" not in text:
-        return []
-    try:
-        raw = urlsplit(text.strip()).password
-    except ValueError:
-        return []
-    return [raw, unquote(raw)] if raw else []
+    """The passwords in URLs and in `key=value` connection strings; of a web address also a user alone."""
+    quoted = [a or b for a, b in _DSN_PASSWORD.findall(text)]
+    return [*_url_passwords(text), *_URL_TOKEN.findall(text), *quoted]
+
+
+def _url_passwords(text: str) -> list[str]:
+    found: list[str] = _URL_PASSWORD.findall(text)
+    if "://" in text and "@" in text:
+        try:
+            found.append(urlsplit(text.strip()).password or "")
+        except ValueError:
+            return found  # no URL after all; what looked like one has been taken above
+    return found
+
+
+def _forms(secret: str) -> set[str]:
+    """A secret as it may turn up: as written, decoded, encoded, line by line."""
+    plain = secret.strip()
+    lines = [line.strip() for line in plain.splitlines()]
+    long = [line for line in lines if len(line) >= LONG_LINE] if len(lines) > 1 else []
+    return {plain, unquote(plain), quote(plain, safe=""), quote_plus(plain, safe=""), *long}
 
 
 def sanitise(text: str) -> tuple[str, bool]:
@@ -71,7 +97,7 @@ def sanitise_value(value: T) -> T:
 
 
 def map_text(value: T, change: Callable[[str], str]) -> T:
-    """Apply `change` to every text in dataclasses, mappings, tuples and lists; the same object if nothing changed."""
+    """Apply `change` to every text in dataclasses, mappings, tuples, lists and sets; the same object if nothing changed."""
     return _mapped(value, change)  # type: ignore[return-value]
 
 
@@ -86,7 +112,10 @@ def _mapped(value: object, change: Callable[[str], str]) -> object:
         items = [_mapped(v, change) for v in value]
         if all(a is b for a, b in zip(items, value, strict=True)):
             return value
-        return type(value)(items)
+        return type(value)._make(items) if hasattr(value, "_make") else type(value)(items)
+    if isinstance(value, (set, frozenset)):
+        members = {_mapped(v, change) for v in value}
+        return value if members == value else type(value)(members)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         changed = {}
         for f in dataclasses.fields(value):

@@ -1,7 +1,7 @@
 """Style rules: one file shared by the production prompts and the tests, so that they cannot diverge.
 
 Here is what a rule is, what a break of it is, and the block of sentences for a production prompt.
-The checks themselves are in `style_checks.py`; reading the file with places is `loading`'s work.
+The checks themselves are in `style_checks/`; reading the file with places is `loading`'s work.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class Met:
             status=status,
             deterministic=True,
             unmet=unmet,
-            code=_code(unmet),
+            code=_code(unmet) if wanted else "nothing_expected",
             reason=reason,
         )
 

@@ -11,13 +11,15 @@ from collections.abc import Sequence
 
 from evalrun.folding import invisible_in, visible
 from evalrun.interfaces import Case, JudgeSetup
-from evalrun.results import Judgement
+from evalrun.results import Judgement, JudgementStatus
 from evalrun.style import Finding, Severity, StyleRules
 from evalrun.style_checks.table import CompiledRules
 from evalrun.transcript import InboundKind, Observed, Turn
 
-_VERDICT_LIKE = re.compile(r"\{[^{}]{0,400}?[\"'][\w ]{1,40}[\"']\s*:\s*(?:10|[1-9]|true|\"pass)", re.IGNORECASE)
-_ROLE_LINE = re.compile(r"(?mi)^\s*(?:user|assistant|system|judge|human|tool)\s*:")
+_VERDICT_LIKE = re.compile(
+    r"\{[^{}]{0,400}?[\"'][\w ]{1,40}[\"']\s{0,9}:\s{0,9}(?:10|[1-9]|true|\"pass)", re.IGNORECASE
+)
+_ROLE_LINE = re.compile(r"(?mi)^[^\S\n]*(?:user|assistant|system|judge|human|tool)\s*:")
 _CLOSING_TAG = re.compile(
     r"</\s*(?:transcript|conversation|data|system|user)\s*>|<\|im_(?:start|end)\|>", re.IGNORECASE
 )
@@ -40,11 +42,26 @@ class Rules:
         return self._judgement(self._of_turn(case, len(turns) - 1), ()) if turns else None
 
     async def judge(self, case: Case) -> Judgement:
-        """Findings of all turns, and of a conversation in which the agent never did anything."""
+        """Findings of all turns, and of a conversation in which the agent never did anything.
+
+        Without a single turn there is nothing to judge: a judgement of status error.
+        """
         turns = case.transcript.turns
+        if not turns:
+            return Judgement(
+                judge=self.name,
+                version=self.version,
+                status=JudgementStatus.ERROR,
+                deterministic=True,
+                code="no_turns",
+                reason="no turn was played, so there is nothing to judge",
+            )
         findings = [f for i in range(len(turns)) for f in self._of_turn(case, i)]
-        if not case.transcript.agent_turns and not all(t.silence_expected for t in turns):
-            findings.append(_hard("nothing_said", "the agent said nothing and called no tool", 0))
+        unsettled = any(t.observed is Observed.TIMED_OUT for t in turns)
+        expected = all(t.silence_expected for t in turns)
+        if not (case.transcript.agent_turns or unsettled or expected):
+            message = "in the whole conversation the agent said nothing and called no tool"
+            findings.append(_hard("nothing_said", message, 0))
         return self._judgement(findings, _attempts(turns))
 
     def _of_turn(self, case: Case, index: int) -> list[Finding]:
@@ -103,7 +120,7 @@ def _built_in(turn: Turn, case: Case) -> list[Finding]:
     for i, bubble in enumerate(said, 1):
         if bubble.to not in turn.allowed:
             names = case.transcript.names
-            allowed = ", ".join(names.get(a, a) for a in turn.allowed)
+            allowed = ", ".join(names.get(a, a) for a in turn.allowed) or "nobody"
             message = f"a message to {names.get(bubble.to, bubble.to)!r}, the step names {allowed}"
             found.append(_hard("wrong_recipient", message, turn.number, bubble.text, i))
     return found

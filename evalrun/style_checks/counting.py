@@ -6,20 +6,25 @@ import re
 from collections.abc import Mapping
 
 from evalrun.folding import without_code, without_urls
-from evalrun.style_checks.spec import Find, Hit, Reply, counted, number
+from evalrun.style_checks.spec import Find, Hit, Reply, counted, number, option
 
 _MARKS = "?？؟⁇⁈⁉"
-_QUESTION = re.compile(f"[!！]*[{_MARKS}][{_MARKS}!！]*")
+_QUESTION = re.compile(rf"[{_MARKS}](?:[\s!！]*[{_MARKS}])*")
 _GREEK_QUESTION = re.compile(r"[;\u037e](?=\s|$)")
+_LETTER = re.compile(r"\w")
+_PICTURE = (
+    "\u231a\u231b\u23cf\u23e9-\u23f3\u23f8-\u23fa\u2600-\u27bf\u2b05-\u2b07\u2b1b\u2b1c\u2b50\u2b55"
+    "\U0001f004\U0001f0cf\U0001f170-\U0001f251\U0001f300-\U0001f3fa\U0001f400-\U0001faff"
+)
+_ONE = f"[{_PICTURE}][\ufe0f\U0001f3fb-\U0001f3ff]*"
 _EMOJI = re.compile(
-    "(?:[\U0001f1e6-\U0001f1ff]{2}"
-    "|[\u2600-\u27bf\U0001f300-\U0001faff\u2b50\u2b55\u231a\u231b\u23e9-\u23f3]"
-    "(?:\ufe0f|[\U0001f3fb-\U0001f3ff])*(?:\u200d[\u2600-\u27bf\U0001f300-\U0001faff]\ufe0f?[\U0001f3fb-\U0001f3ff]?)*)"
+    f"[\U0001f1e6-\U0001f1ff]{{2}}|{_ONE}(?:\u200d{_ONE})*|[0-9#*]\ufe0f?\u20e3"
+    "|[\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u25aa-\u25fe\u3030\u303d\u3297\u3299]\ufe0f"
 )
 
 
 def questions(text: str, language: str = "") -> int:
-    """How many questions a text asks: runs of marks outside code and addresses.
+    """How many questions a text asks: runs of marks outside code and addresses, blanks between them included.
 
     A question without a mark is left to the judge; a quoted question counts. `;` counts in Greek only.
     """
@@ -32,18 +37,22 @@ def questions(text: str, language: str = "") -> int:
 
 def max_questions(params: Mapping[str, object]) -> Find:
     """At most `max` questions."""
-    language = str(params.get("language", ""))
+    language = option(params, "language").casefold()
     return counted(params, lambda text: questions(text, language), number(params, "max"), "questions")
 
 
 def max_chars(params: Mapping[str, object]) -> Find:
-    """At most `max` characters."""
+    """At most `max` characters, counted as code points."""
     return counted(params, len, number(params, "max"), "characters")
 
 
 def max_words(params: Mapping[str, object]) -> Find:
-    """At most `max` words."""
-    return counted(params, lambda text: len(text.split()), number(params, "max"), "words")
+    """At most `max` words: runs without a blank that hold a letter or a digit."""
+
+    def words(text: str) -> int:
+        return sum(_LETTER.search(piece) is not None for piece in text.split())
+
+    return counted(params, words, number(params, "max"), "words")
 
 
 def emoji(params: Mapping[str, object]) -> Find:
@@ -58,6 +67,6 @@ def max_bubbles(params: Mapping[str, object]) -> Find:
     def find(reply: Reply) -> list[Hit]:
         if len(reply.bubbles) <= limit:
             return []
-        return [Hit(message=f"{len(reply.bubbles)} bubbles, limit {limit}", quote=reply.bubbles[limit])]
+        return [Hit(message=f"{len(reply.bubbles)} bubbles, limit {limit}", quote=reply.bubbles[limit].strip())]
 
     return find

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from evalrun.folding import visible
+
 Kind = Literal["integer", "text", "texts", "boolean", "choice", "regex"]
 
 
@@ -23,7 +25,10 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """One reply as a check sees it: its bubbles' texts, the earlier replies, texts the scenario allows."""
+    """One reply as a check sees it: its bubbles' texts, the earlier replies, texts the scenario allows.
+
+    A bubble of another kind than text counts as a bubble and has the text "".
+    """
 
     bubbles: Sequence[str]
     earlier: Sequence[str] = ()
@@ -77,6 +82,19 @@ def texts(params: Mapping[str, object], name: str) -> tuple[str, ...]:
     return tuple(value)
 
 
+def option(params: Mapping[str, object], name: str) -> str:
+    """A text parameter, "" when it is not given. Raises ValueError."""
+    value = params.get(name, "")
+    if not isinstance(value, str):
+        raise ValueError(f"{name} must be a text, got {value!r}")  # noqa: TRY004  one error for a bad parameter
+    return value
+
+
+def readable(bubbles: Sequence[str]) -> list[tuple[int, str]]:
+    """The bubbles that have a visible text, with their numbers from 1."""
+    return [(i, text) for i, text in enumerate(bubbles, 1) if visible(text)]
+
+
 def counted(params: Mapping[str, object], count: Callable[[str], int], limit: int, what: str) -> Find:
     """A check that compares a count with a limit, per reply or per bubble."""
 
@@ -93,7 +111,7 @@ def counted(params: Mapping[str, object], count: Callable[[str], int], limit: in
         where = [i for i, n in enumerate(counts, 1) if n]
         spread = f" ({' + '.join(str(n) for n in counts)} by bubble)" if len(counts) > 1 else ""
         message = f"{sum(counts)} {what}, limit {limit}{spread}"
-        quote = " / ".join(reply.bubbles[i - 1] for i in where)
+        quote = " / ".join(reply.bubbles[i - 1].strip() for i in where)
         return [Hit(message=message, quote=quote, bubble=where[0] if len(where) == 1 else 0)]
 
     return find

@@ -117,19 +117,25 @@ _ALL = (
 CHECKS: Mapping[str, CheckSpec] = {spec.name: spec for spec in _ALL}
 
 
+LONGEST_QUOTE = 400
+
+
 class CompiledRules:
-    """The rules of a file made ready once. Raises ValueError when a parameter is wrong."""
+    """The rules of a file made ready once. Raises ValueError when a check or a parameter is wrong."""
 
     def __init__(self, rules: StyleRules) -> None:
-        self._ready: list[tuple[StyleRule, Find]] = [(r, CHECKS[r.check].ready(r.params)) for r in rules.rules]
+        self._ready: list[tuple[StyleRule, Find]] = [(rule, _ready(rule)) for rule in rules.rules]
 
     def apply(self, turn: Turn, earlier: Sequence[Turn] = (), allow: Sequence[str] = ()) -> tuple[Finding, ...]:
-        """The breaks in one turn, in the order of the rules; a turn without text breaks none."""
-        bubbles = [b for b in turn.said if b.kind == "text"]
-        if not bubbles:
+        """The breaks in one turn, in the order of the rules; a turn in which nothing was said breaks none.
+
+        `allow` are texts that the scenario lets pass. Bubbles are numbered as the turn shows them.
+        """
+        if not turn.said:
             return ()
-        before = [b.text for t in earlier for b in t.said]
-        return self.check([b.text for b in bubbles], earlier=before, allow=allow, turn=turn.number)
+        before = [b.text for t in earlier for b in t.said if b.kind == "text"]
+        bubbles = [b.text if b.kind == "text" else "" for b in turn.said]
+        return self.check(bubbles, earlier=before, allow=allow, turn=turn.number)
 
     def check(
         self, bubbles: Sequence[str], *, earlier: Sequence[str] = (), allow: Sequence[str] = (), turn: int = 0
@@ -141,10 +147,21 @@ class CompiledRules:
                 rule=rule.id,
                 severity=rule.severity,
                 message=hit.message,
-                quote=hit.quote,
+                quote=_cut(hit.quote),
                 turn=turn,
                 bubble=hit.bubble,
             )
             for rule, find in self._ready
             for hit in find(reply)
         )
+
+
+def _ready(rule: StyleRule) -> Find:
+    spec = CHECKS.get(rule.check)
+    if spec is None:
+        raise ValueError(f"rule {rule.id!r}: {rule.check!r} is no check; known: {', '.join(CHECKS)}")
+    return spec.ready(rule.params)
+
+
+def _cut(quote: str) -> str:
+    return quote if len(quote) <= LONGEST_QUOTE else f"{quote[:LONGEST_QUOTE]}…"
