@@ -196,7 +196,7 @@ def test_b09_one_failed_turn_makes_the_judgement_an_error() -> None:
     """Scores of the other turns do not carry a trial in which one turn could not be judged."""
 
     def script(_: str, body: Mapping[str, object]) -> Answer:
-        late = "49" in json.dumps(body, ensure_ascii=False)
+        late = "49 €" in json.dumps(body, ensure_ascii=False)
         return Answer(status=500, text="down") if late else Answer(text=flat(9, 9, 9, 9))
 
     judgement = scored(script)
