@@ -153,7 +153,7 @@ def _texts(wanted: Sequence[TextExpectation], turns: Sequence[Turn]) -> Iterator
         except ValueError as e:
             yield _unmet(one.where, path, show(one.text), f"it cannot be looked for: {e}", broken=True)
             continue
-        hit = next(((n, quote, text) for n, text in said for quote in search(text)), None)
+        hit = next(((n, quote, text) for n, text in said for _, quote in search(text)), None)
         if one.present and hit is None:
             yield _unmet(one.where, path, show(one.text), f"nowhere in {_times(len(said), 'message')}")
         elif not one.present and hit is not None:

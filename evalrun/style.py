@@ -57,7 +57,7 @@ class Finding:
 
 def block_of(sentences: Iterable[str]) -> str:
     """The block for a production prompt: one dash and one sentence a line."""
-    return "\n".join(f"- {s}" for s in sentences if s)
+    return "\n".join(f"- {' '.join(s.split())}" for s in sentences if s.strip())
 
 
 def prompt_block(path: str | Path) -> str:
@@ -68,7 +68,7 @@ def prompt_block(path: str | Path) -> str:
     missing or is not a rules file.
     """
     try:
-        rules = tomllib.loads(Path(path).read_text("utf-8"))["rules"]
+        rules = tomllib.loads(Path(path).read_text("utf-8-sig"))["rules"]
         return block_of([str(r["say"]) for r in rules])
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError) as e:
         raise UsageError(

@@ -50,7 +50,9 @@ _NO_BLANKS = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
 _ADDRESS = re.compile(r"\w\.\w|://|\w/\w")
-Search = Callable[[str], Iterator[str]]
+_RUNAWAY = re.compile(r"\((?:\?:)?(?:\\.|\[[^\]]*\]|[^\\()\[\]])[+*]\)(?:[+*]|\{\d*,\})")
+Search = Callable[[str], Iterator[tuple[str, str]]]
+"""Of a text: what matched, and the words of the original that hold it."""
 
 
 def word_pattern(entry: str) -> re.Pattern[str]:
@@ -73,11 +75,17 @@ def _bounded(sign: str) -> bool:
 
 
 def user_regex(text: str) -> re.Pattern[str]:
-    """A user's regular expression. Raises ValueError with what is wrong in it."""
+    """A user's regular expression. Raises ValueError with what is wrong in it.
+
+    A repeated repetition such as `(a+)+` is refused, for it may take for ever on a short text;
+    subtler forms of the same are not seen.
+    """
     try:
         pattern = re.compile(text)
     except (re.error, OverflowError, RecursionError) as e:
         raise ValueError(f"{text!r} is not a regular expression: {e}") from e
+    if found := _RUNAWAY.search(text):
+        raise ValueError(f"{text!r} repeats a repetition, {found.group()!r}, which may never end; repeat it once")
     if pattern.search(""):
         raise ValueError(f"{text!r} matches the empty text, so it says nothing about a reply")
     return pattern
@@ -94,18 +102,19 @@ def hits_of(pattern: re.Pattern[str], text: str) -> Iterator[str]:
 def searcher(entry: str, *, addresses: bool) -> Search:
     """How an entry of a list of texts is found: `re:…` on the original, else folded and as whole words.
 
-    What comes out are pieces of the original. Without `addresses`, web addresses are left out
+    Without `addresses`, web addresses are left out
     unless the entry looks like one. Raises ValueError when nothing can be looked for.
     """
     if entry.startswith("re:"):
-        return partial(hits_of, user_regex(entry[3:]))
+        user = user_regex(entry[3:])
+        return lambda text: ((hit, hit) for hit in hits_of(user, text))
     pattern = word_pattern(entry)
     whole = addresses or _ADDRESS.search(entry) is not None
 
-    def search(text: str) -> Iterator[str]:
+    def search(text: str) -> Iterator[tuple[str, str]]:
         seen = text if whole else without_urls(text)
         for hit in dict.fromkeys(m.group() for m in pattern.finditer(fold(seen))):
-            yield quote_of(text, word_pattern(hit), seen)
+            yield hit, quote_of(text, word_pattern(hit), seen)
 
     return search
 
@@ -122,7 +131,7 @@ def forbidden(params: Mapping[str, object]) -> Find:
         hits = []
         for i, text in readable(reply.bubbles):
             for entry, search in searches:
-                quote = next((q for q in search(text) if fold(q) not in allowed), None)
+                quote = next((q for found, q in search(text) if fold(found) not in allowed), None)
                 if quote is not None and fold(entry) not in allowed:
                     hits.append(Hit(message=f"forbidden {entry!r}", quote=quote, bubble=i))
         return hits
