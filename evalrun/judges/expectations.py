@@ -35,7 +35,8 @@ class Met:
         wanted = [c for c in checkpoints if c.expectations or c.silence]
         unmet = tuple(u for c in wanted for u in evaluate(c, case.transcript.turns))
         status = JudgementStatus.OK if wanted else JudgementStatus.SKIPPED
-        reason = describe(unmet[0]) if unmet else ("expectations met" if wanted else "no expectation")
+        first = next((u for u in unmet if u.broken), unmet[0] if unmet else None)
+        reason = describe(first) if first else ("expectations met" if wanted else "no expectation")
         return Judgement(
             judge=self.name,
             version=self.version,
