@@ -17,8 +17,8 @@ _KNOWN = 4_096
 _AROUND = 30
 _DASH = re.compile(r"[\u2012-\u2015\u2e3a\u2e3b\ufe58]")
 _MARKDOWN = {
-    "bullet": re.compile(r"(?m)^[^\S\n]*(?:[-+*•‣–]|\d{1,2}[.)])[^\S\n]+\S"),
-    "heading": re.compile(r"(?m)^ {0,3}#{1,6}[^\S\n]+\S"),
+    "bullet": re.compile(r"(?m)^[^\S\n]*(?:[-+*•‣–]|\d{1,2}[.)])[^\S\n]+\S[^\n]{0,60}"),
+    "heading": re.compile(r"(?m)^ {0,3}#{1,6}[^\S\n]+\S[^\n]{0,60}"),
     "bold": re.compile(r"\*\*\S(?:[^\n]{0,500}?\S)?\*\*|__\S(?:[^\n]{0,500}?\S)?__"),
     "table": re.compile(r"(?m)^[^\S\n]*\|[^\n]*\|[^\S\n]*$"),
     "fence": re.compile(r"```"),
@@ -223,7 +223,7 @@ def _words(pattern: str, bad: Callable[[str], bool], what: str, params: Mapping[
 
 
 lowercase = partial(_words, r"[^\W\d_][\w'’-]*", lambda w: w != w.lower(), "a capital letter")
-capitals = partial(_words, r"[^\W\d_]{3,}", lambda w: w == w.upper() != w.lower(), "a word in capitals")
+capitals = partial(_words, r"(?<!\w)[^\W\d_]{3,}(?!\w)", lambda w: w == w.upper() != w.lower(), "a word in capitals")
 
 
 def regex(params: Mapping[str, object]) -> Find:

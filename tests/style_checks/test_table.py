@@ -88,6 +88,17 @@ def test_b18_style_rules_do_not_run_on_a_turn_of_tools_only() -> None:
     assert compiled.apply(turn(1, "?", tools=[ToolCall(name="find_quote", arguments={"id": 17})])) == ()
 
 
+def test_b48_bubbles_are_plain_data() -> None:
+    """Text that looks like markup is judged and quoted as written: the leak in brackets is found."""
+    compiled = CompiledRules(rules(placeholders={}, emoji={}, control_characters={}))
+    said = ("hello [/] x", "bonjour [nom], ok", "voir [link=http://x]ici", "a :warning: b", "\x1b[31mrouge")
+    found = compiled.apply(turn(1, "?", *said))
+    assert [(f.rule, f.bubble, f.quote) for f in found] == [
+        ("placeholders", 2, "[nom]"),
+        ("control_characters", 5, "\x1b[31mrouge"),
+    ]
+
+
 def test_retracted_bubbles_are_not_judged_and_numbers_are_those_shown() -> None:
     """A bubble taken back is left out; an image counts as a bubble and has no text to judge."""
     said = turn(1, "?", "— non", "PHOTO.JPG", "un — deux")

@@ -180,7 +180,7 @@ def test_lowercase_leaves_code_addresses_and_named_words() -> None:
 def test_capitals_are_words_of_three_letters_or_more() -> None:
     """Shouting is found, short initials and named words are not."""
     find = wording.capitals({"except": ["PDF"]})
-    assert quotes(find, "le PDF de la TV est OK") == []
+    assert quotes(find, "le PDF de la TV est OK, code JG7FMM") == []
     assert quotes(find, "c'est TRÈS URGENT") == ["TRÈS URGENT"]
 
 
