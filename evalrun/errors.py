@@ -90,6 +90,19 @@ class FileProblems(UsageError):
         self.problems = tuple(problems)
         super().__init__(f"{len(self.problems)} problems in files", remedy=remedy)
 
+    def lines(self) -> tuple[str, ...]:
+        """What a user sees: a line for each of the first problems, how many more, and what it means."""
+        shown = [str(p) for p in self.problems[: self.limit]]
+        if more := len(self.problems) - len(shown):
+            shown.append(f"and {more} more")
+        files = len({p.where.file for p in self.problems})
+        count = f"{_counted(len(self.problems), 'problem')} in {_counted(files, 'file')}"
+        return (*shown, f"{count}; nothing was run, nothing was spent")
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
 
 class UnknownName(UsageError):
     """A name that nothing answers to."""

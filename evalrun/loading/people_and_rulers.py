@@ -1,36 +1,21 @@
-"""The shapes of persona, rubric and style rules files, and what they mean."""
+"""The shapes of persona and rubric files, and what they mean."""
 
 from __future__ import annotations
 
-import difflib
-import re
+import unicodedata
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
 from evalrun.errors import Where
-from evalrun.loading.fields import (
-    Amount,
-    Anything,
-    Field,
-    Flag,
-    Integer,
-    ListOf,
-    MappingOf,
-    Problems,
-    Skip,
-    Table,
-    Text,
-    listed,
-    place,
-)
+from evalrun.loading.fields import Field, ListOf, MappingOf, Table, listed, place
+from evalrun.loading.kinds import Amount, Flag, Integer, Pattern, Problems, Skip, Text, nearest
 from evalrun.loading.nodes import Node
-from evalrun.loading.scenarios import ID, TEXTS
+from evalrun.loading.scenarios import ID, TEXTS, id_of
 from evalrun.persona import Persona
 from evalrun.rubric import Criterion, PassRule, Rubric, RubricKind, Scope
-from evalrun.style import Severity, StyleRule, StyleRules
-from evalrun.style_checks.table import CHECKS
 
+LANGUAGE = Text(pattern="[a-z]{2,3}(?:-[A-Za-z]{2,4})?", what="a language such as fr, en or pt-BR")
 PERSONA = Table(
     name="persona",
     meaning="A simulated user's character.",
@@ -39,7 +24,7 @@ PERSONA = Table(
         Field(name="name", kind=Text(), meaning="as they sign", required=True),
         Field(name="background", kind=Text(), meaning="who they are, in a sentence or two", required=True),
         Field(name="traits", kind=ListOf(item=Text(), least=1), meaning="how they talk", required=True),
-        Field(name="language", kind=Text(pattern="[a-z]{2}(?:-[A-Z]{2})?"), meaning="as in fr or en (default en)"),
+        Field(name="language", kind=LANGUAGE, meaning="as in fr or en (default en)"),
         Field(name="facts", kind=MappingOf(value=Text()), meaning="what they know, by name, as text"),
         Field(
             name="reveal",
@@ -56,10 +41,13 @@ PERSONA = Table(
 )
 
 ANCHOR = Text(pattern="(?:10|[1-9])(?:-(?:10|[1-9]))?", what="a score or a range such as 1 or 9-10")
+CRITERION_ID = Text(
+    pattern=r"[a-zA-ZÀ-ÖØ-öø-ÿ_][a-zA-ZÀ-ÖØ-öø-ÿ0-9_-]{0,39}", what="a short name of letters, digits, _ and -"
+)
 CRITERION = Table(
     name="criterion",
     fields=(
-        Field(name="id", kind=Text(pattern=r"[^\W\d][\w-]{0,39}", what="a short name"), meaning="", required=True),
+        Field(name="id", kind=CRITERION_ID, meaning="a short name, shown in tables", required=True),
         Field(name="ask", kind=Text(), meaning="what is scored, as a question", required=True),
         Field(name="anchors", kind=MappingOf(value=Text(), key=ANCHOR), meaning="what a score means"),
     ),
@@ -84,25 +72,10 @@ RUBRIC = Table(
         ),
         Field(name="scope", kind=Text(choices=tuple(Scope)), meaning="one call a turn (default) or a conversation"),
         Field(name="ask", kind=Text(), meaning="of a check: what would violate it"),
-        Field(name="only_when", kind=Text(), meaning="of a check: a pattern a turn must match to be asked about"),
+        Field(name="only_when", kind=Pattern(), meaning="of a check: a pattern a turn must match to be asked about"),
         Field(name="critical", kind=Flag(), meaning="of a check: a violation is a fact, never averaged"),
         Field(name="labelled", kind=Text(), meaning="path of labelled examples"),
     ),
-)
-RULE = Table(
-    name="rules",
-    rest=Anything(),
-    fields=(
-        Field(name="id", kind=Text(pattern=r"[a-z0-9_-]{1,64}", what="an id"), meaning="unique", required=True),
-        Field(name="check", kind=Text(choices=tuple(CHECKS)), meaning="which check", required=True),
-        Field(name="severity", kind=Text(choices=tuple(Severity)), meaning="hard or soft", required=True),
-        Field(name="say", kind=Text(), meaning="the sentence for the production prompt", required=True),
-    ),
-)
-STYLE_RULES = Table(
-    name="style_rules",
-    meaning="Rules of style, shared by the production prompts and the tests.",
-    fields=(Field(name="rules", kind=ListOf(item=RULE, least=1), meaning="the rules, in order", required=True),),
 )
 
 
@@ -113,11 +86,10 @@ def persona_of(node: Node, *, stem: str, digest: str, problems: Problems) -> Per
     held = tuple((values.get("reveal") or {}).get("only_if_asked", ()))
     for name in held:
         if name not in facts:
-            near = difflib.get_close_matches(name, facts, n=1)
-            hint = f"did you mean `{near[0]}`?" if near else "add it under `facts`"
+            hint = nearest(name, facts, otherwise="add it under `facts`")
             problems.add(place(values["reveal"]), f"`{name}` is no fact of this persona; {hint}")
     return Persona(
-        id=values.get("id") or stem,
+        id=values.get("id") or id_of(stem, node, problems),
         name=values["name"],
         background=values["background"],
         traits=values["traits"],
@@ -127,7 +99,7 @@ def persona_of(node: Node, *, stem: str, digest: str, problems: Problems) -> Per
         goal=values.get("goal", ""),
         patience=values.get("patience"),
         max_chars=values.get("max_chars", 600),
-        where=Where(file=node.where.file, line=node.where.line),
+        where=node.where,
         digest=digest,
     )
 
@@ -137,93 +109,52 @@ def rubric_of(node: Node, *, stem: str, digest: str, problems: Problems) -> Rubr
     values: Mapping[str, Any] = RUBRIC.read(node, problems)
     kind = RubricKind(values.get("kind", "scored"))
     where = place(values)
-    needed, foreign = ("criteria", "ask") if kind is RubricKind.SCORED else ("ask", "criteria")
+    needed, foreign = (
+        ("criteria", ("ask", "only_when", "critical")) if kind is RubricKind.SCORED else ("ask", ("criteria", "pass"))
+    )
     if needed not in values:
         problems.add(where, f"`{needed}` is missing in a rubric of kind {kind}; add {needed}: …")
         raise Skip
-    if foreign in values:
-        problems.add(where, f"`{foreign}` does not belong in a rubric of kind {kind}; remove it")
-    criteria = tuple(
-        Criterion(id=c["id"], ask=c["ask"], anchors=c.get("anchors", {})) for c in listed(values.get("criteria"))
-    )
+    for name in foreign:
+        if name in values:
+            problems.add(where, f"`{name}` does not belong in a rubric of kind {kind}; remove it")
+    criteria = tuple(_criterion(c, problems) for c in listed(values.get("criteria")))
     _refuse_twins(criteria, where, problems)
     passing = values.get("pass") or {}
     return Rubric(
-        id=values.get("id") or stem,
+        id=values.get("id") or id_of(stem, node, problems),
         kind=kind,
         criteria=criteria,
         passing=PassRule(mean=passing.get("mean", Decimal("6.5")), minimum=passing.get("min", 5)),
         scope=Scope(values.get("scope", "turn")),
         ask=values.get("ask", ""),
-        only_when=_pattern(values.get("only_when", ""), where, problems),
+        only_when=values.get("only_when", ""),
         critical=values.get("critical", False),
         labelled=values.get("labelled", ""),
-        where=Where(file=node.where.file, line=node.where.line),
+        where=node.where,
         digest=digest,
     )
 
 
+def _criterion(values: Mapping[str, Any], problems: Problems) -> Criterion:
+    taken: dict[int, str] = {}
+    anchors: Mapping[str, str] = values.get("anchors", {})
+    for anchor in anchors:
+        first, _, last = anchor.partition("-")
+        scores = range(int(first), int(last or first) + 1)
+        if not scores:
+            problems.add(place(values), f"the anchor `{anchor}` runs backwards; write `{last}-{first}`")
+        for score in scores:
+            if score in taken:
+                twins = f"the anchors `{taken[score]}` and `{anchor}`"
+                problems.add(place(values), f"{twins} both describe the score {score}; give each score one")
+                break
+            taken[score] = anchor
+    return Criterion(id=values["id"], ask=values["ask"], anchors=anchors)
+
+
 def _refuse_twins(criteria: tuple[Criterion, ...], where: Where, problems: Problems) -> None:
-    names = [c.id.casefold() for c in criteria]
-    for name in {n for n in names if names.count(n) > 1}:
+    # a model may answer with another case or another form of an accented letter
+    names = [unicodedata.normalize("NFC", c.id).casefold() for c in criteria]
+    for name in dict.fromkeys(n for n in names if names.count(n) > 1):
         problems.add(where, f"the criterion `{name}` stands twice; give each its own id")
-
-
-def _pattern(text: str, where: Where, problems: Problems) -> str:
-    try:
-        re.compile(text)
-    except re.error as e:
-        problems.add(where, f"`only_when` is not a regular expression: {e}; correct it")
-    return text
-
-
-def style_rules_of(node: Node, *, file: str, digest: str, problems: Problems) -> StyleRules:
-    """The rules of a file. Raises Skip after noting problems."""
-    values: Mapping[str, Any] = STYLE_RULES.read(node, problems)
-    rules: list[StyleRule] = []
-    for table in listed(values["rules"]):
-        rule = _rule(table)
-        twin = next((r for r in rules if r.id == rule.id), None)
-        if twin is not None:
-            problems.add(rule.where, f"the rule `{rule.id}` stands twice, first at line {twin.where.line}; rename one")
-        _check_parameters(rule, problems)
-        rules.append(rule)
-    return StyleRules(rules=tuple(rules), path=file, digest=digest)
-
-
-def _rule(table: Mapping[str, Any]) -> StyleRule:
-    own = {f.name for f in RULE.fields}
-    params = {k: v for k, v in table.items() if k not in own and not k.startswith("__")}
-    return StyleRule(
-        id=table["id"],
-        check=table["check"],
-        severity=Severity(table["severity"]),
-        say=table["say"],
-        params=params,
-        where=place(table),
-    )
-
-
-def _check_parameters(rule: StyleRule, problems: Problems) -> None:
-    spec = CHECKS[rule.check]
-    known = {p.name: p for p in spec.parameters}
-    fine = True
-    for name, value in rule.params.items():
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-            hint = f"did you mean `{near[0]}`?" if near else f"known: {', '.join(known) or 'none'}"
-            problems.add(rule.where, f"unknown key `{name}` in rule `{rule.id}` (check {rule.check}); {hint}")
-            fine = False
-        elif known[name].choices and value not in known[name].choices:
-            choices = ", ".join(known[name].choices)
-            problems.add(rule.where, f"`{value}`, expected one of {choices} for `{name}` in rule `{rule.id}`")
-            fine = False
-    for parameter in spec.parameters:
-        if parameter.required and parameter.name not in rule.params:
-            problems.add(rule.where, f"`{parameter.name}` is missing in rule `{rule.id}`; add it: {parameter.meaning}")
-            fine = False
-    if fine:
-        try:
-            spec.ready(rule.params)
-        except ValueError as e:
-            problems.add(rule.where, f"rule `{rule.id}`: {e}; correct it")

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from evalrun.errors import Where
 from evalrun.expectation import (
     Expectations,
     NamedTool,
@@ -16,22 +15,8 @@ from evalrun.expectation import (
     TextExpectation,
     ToolExpectation,
 )
-from evalrun.loading.fields import (
-    WHERE,
-    Anything,
-    Duration,
-    Field,
-    Flag,
-    Integer,
-    ListOf,
-    MappingOf,
-    Moment,
-    Problems,
-    Table,
-    Text,
-    listed,
-    place,
-)
+from evalrun.loading.fields import WHERE, Field, ListOf, MappingOf, Table, listed, place
+from evalrun.loading.kinds import Anything, Duration, Flag, Integer, Moment, Problems, Skip, Text
 from evalrun.loading.nodes import Node, NodeKind
 from evalrun.scenario import (
     AdvanceStep,
@@ -49,7 +34,8 @@ from evalrun.scenario import (
 
 ID = Text(pattern="[a-z0-9-]{1,64}", what="an id of a-z, 0-9 and -, at most 64 characters")
 TEXTS = ListOf(item=Text())
-ONLY_SETTINGS = "adapters, entry points and commands are named only in the settings, [tool.evalrun.targets]"
+ONLY_SETTINGS = "adapters, entry points and commands are named only in the settings, under targets"
+ROOMS = ("adapter", "adapters", "entry", "target", "shell", "run", "command", "hook", "hooks", "setup", "database")
 
 CALLED = Table(
     name="called",
@@ -65,9 +51,12 @@ CALLED = Table(
         Field(name="times", kind=Integer(most=1000), meaning="exactly how many matching calls"),
     ),
 )
-NAMED = Table(name="not_called", short="name", fields=(Field(name="name", kind=Text(), meaning="", required=True),))
+NAMED = Table(
+    name="not_called", short="name", fields=(Field(name="name", kind=Text(), meaning="the tool", required=True),)
+)
 TOOLS = Table(
     name="tools",
+    least=1,
     fields=(
         Field(name="called", kind=ListOf(item=CALLED, least=1), meaning="tools that were called"),
         Field(name="not_called", kind=ListOf(item=NAMED, least=1), meaning="tools that were not called"),
@@ -75,6 +64,7 @@ TOOLS = Table(
 )
 REPLIES = Table(
     name="replies",
+    least=1,
     fields=(
         Field(name="min", kind=Integer(), meaning="messages at least, over the conversation"),
         Field(name="max", kind=Integer(), meaning="messages at most, over the conversation"),
@@ -83,13 +73,15 @@ REPLIES = Table(
 )
 TEXT = Table(
     name="text",
+    least=1,
     fields=(
-        Field(name="present", kind=TEXTS, meaning="words that the agent said somewhere"),
-        Field(name="absent", kind=TEXTS, meaning="words that the agent said nowhere"),
+        Field(name="present", kind=ListOf(item=Text(), least=1), meaning="words that the agent said somewhere"),
+        Field(name="absent", kind=ListOf(item=Text(), least=1), meaning="words that the agent said nowhere"),
     ),
 )
 SQL = Table(
     name="sql",
+    one_of=("equals", "rows"),
     fields=(
         Field(name="query", kind=Text(), meaning="a query on the trial's database, read only", required=True),
         Field(name="equals", kind=Anything(), meaning="the single value it must give"),
@@ -98,6 +90,7 @@ SQL = Table(
 )
 EXPECT = Table(
     name="expect",
+    least=1,
     moved={
         "called": "put it under `tools`",
         "not_called": "put it under `tools`",
@@ -109,8 +102,8 @@ EXPECT = Table(
         Field(name="tools", kind=TOOLS, meaning="tool calls"),
         Field(name="replies", kind=REPLIES, meaning="how many messages"),
         Field(name="text", kind=TEXT, meaning="words said or not said"),
-        Field(name="state", kind=MappingOf(value=Anything()), meaning="dotted paths of the target's state"),
-        Field(name="sql", kind=ListOf(item=SQL), meaning="queries on the trial's database"),
+        Field(name="state", kind=MappingOf(value=Anything(), least=1), meaning="dotted paths of the target's state"),
+        Field(name="sql", kind=ListOf(item=SQL, least=1), meaning="queries on the trial's database"),
     ),
 )
 
@@ -156,7 +149,8 @@ EVENT = Table(
 )
 STEP = Table(
     name="step",
-    moved=dict.fromkeys(("shell", "run", "command", "hook", "adapter"), ONLY_SETTINGS),
+    one_of=("user", "persona", "event", "advance", "expect"),
+    moved={**dict.fromkeys(ROOMS, ONLY_SETTINGS), "assert": "it is called `expect`"},
     fields=(
         Field(name="user", kind=USER, meaning="a scripted message"),
         Field(name="persona", kind=PERSONA, meaning="the persona talks"),
@@ -225,7 +219,14 @@ class Repeats:
 SCENARIO = Table(
     name="scenario",
     meaning="Who talks, in which situation, what must hold.",
-    moved={"assert": "it is called `expect`", **dict.fromkeys(("adapter", "entry", "target", "shell"), ONLY_SETTINGS)},
+    moved={
+        **dict.fromkeys(ROOMS, ONLY_SETTINGS),
+        **dict.fromkeys(("assert", "asserts"), "it is called `expect`"),
+        **dict.fromkeys(("rules", "forbidden"), "style rules stand in style_rules.toml"),
+        **dict.fromkeys(("now", "state", "participants", "keep_columns"), "put it under `given`"),
+        **dict.fromkeys(("tools", "replies", "text", "sql"), "put it under `expect`"),
+        **dict.fromkeys(("rubric", "checks"), "put it under `judge`"),
+    },
     fields=(
         Field(name="id", kind=ID, meaning="unique; default: the file's name without its ending"),
         Field(name="title", kind=Text(), meaning="what is guarded, in a sentence", required=True),
@@ -244,37 +245,40 @@ SCENARIO = Table(
     ),
 )
 DEFAULT_RUBRIC = "conversation"
-_ACTIONS = ("user", "persona", "event", "advance", "expect")
 
 
 def scenario_of(node: Node, *, stem: str, digest: str, problems: Problems) -> Scenario:
     """The scenario of a file. Raises Skip after noting problems."""
     values: Mapping[str, Any] = SCENARIO.read(node, problems)
     judge = values.get("judge") or {}
-    steps = [_step(s, problems) for s in listed(values["steps"])]
     return Scenario(
-        id=values.get("id") or _default_id(stem, node, problems),
+        id=values.get("id") or id_of(stem, node, problems),
         title=values["title"],
         category=Category(values["category"]),
         stage=values.get("stage", ""),
         persona=values["persona"],
         objective=values["objective"],
         given=_given(values.get("given") or {}),
-        steps=tuple(s for s in steps if s is not None),
-        expect=expectations_of(values.get("expect")),
+        steps=tuple(_step(s, problems) for s in listed(values["steps"])),
+        expect=expectations_of(values.get("expect"), problems),
         judge=JudgePlan(rubric=judge.get("rubric", DEFAULT_RUBRIC), checks=tuple(judge.get("checks", ()))),
         repeats=values.get("repeats", "auto"),
         tags=values.get("tags", ()),
         watch=values.get("watch", ()),
         allow=values.get("allow", ()),
-        where=Where(file=node.where.file, line=node.where.line),
+        where=node.where,
         digest=digest,
     )
 
 
-def _default_id(stem: str, node: Node, problems: Problems) -> str:
-    probe = Node(kind=NodeKind.TEXT, where=node.where, text=stem, source=stem)
-    return ID.read(probe, problems)
+def id_of(stem: str, node: Node, problems: Problems) -> str:
+    """The id of a file that names none: its stem. Raises Skip when that is no id."""
+    try:
+        return ID.read(Node(kind=NodeKind.TEXT, where=node.where, text=stem, source=stem), Problems())
+    except Skip:
+        message = f"the file's name gives the id `{stem}`, expected {ID.what}; rename it, or add id: …"
+        problems.add(node.where, message)
+        raise
 
 
 def _given(values: Mapping[str, Any]) -> Given:
@@ -288,20 +292,18 @@ def _given(values: Mapping[str, Any]) -> Given:
     )
 
 
-def _step(values: Mapping[str, Any], problems: Problems) -> Step | None:
+def _step(values: Mapping[str, Any], problems: Problems) -> Step:
     where = place(values)
-    actions = [a for a in _ACTIONS if a in values]
-    if len(actions) != 1:
-        found = " and ".join(f"`{a}`" for a in actions) or "none"
-        problems.add(where, f"{found} in one step, expected exactly one of {', '.join(_ACTIONS)}; write one a step")
-        return None
     to = values.get("to", ())
-    written: Any = values[actions[0]]
-    match actions[0]:
+    action = next(a for a in STEP.one_of if a in values)
+    written: Any = values[action]
+    if action == "expect" and to:
+        problems.add(where, "`to` beside `expect` has no meaning; put it in the step in which the agent writes")
+    match action:
         case "user":
             return UserStep(text=written["text"], sender=written.get("from", ""), to=to, where=where)
         case "persona":
-            until = expectations_of(written["until"]) if "until" in written else None
+            until = expectations_of(written["until"], problems) if "until" in written else None
             return PersonaStep(turns=written["turns"], until=until, to=to, where=where)
         case "event":
             data, participant = written.get("data", {}), written.get("participant", "")
@@ -309,17 +311,23 @@ def _step(values: Mapping[str, Any], problems: Problems) -> Step | None:
         case "advance":
             interval: timedelta = written
             return AdvanceStep(interval=interval, to=to, where=where)
-    return ExpectStep(expectations=expectations_of(written), silence=bool(written.get("silence")), where=place(written))
+    silence = bool(written.get("silence"))
+    return ExpectStep(expectations=expectations_of(written, problems), silence=silence, where=place(written))
 
 
-def expectations_of(values: Mapping[str, Any] | None) -> Expectations:
-    """The expectations of a table that was read."""
+def expectations_of(values: Mapping[str, Any] | None, problems: Problems) -> Expectations:
+    """The expectations of a table that was read; those that cannot hold together are a problem."""
     if values is None:
         return Expectations()
     where = place(values)
     tools = values.get("tools") or {}
     replies = values.get("replies")
     text = values.get("text") or {}
+    if replies and replies.get("max") is not None and replies.get("min", 0) > replies["max"]:
+        problems.add(place(replies), f"min {replies['min']} is over max {replies['max']}; correct one of them")
+    both = {t for t in text.get("present", ()) if t in text.get("absent", ())}
+    for word in sorted(both):
+        problems.add(place(text), f"`{word}` is expected both present and absent; remove one")
     return Expectations(
         called=tuple(_called(c) for c in tools.get("called", ())),
         not_called=tuple(NamedTool(name=n["name"], where=place(n)) for n in tools.get("not_called", ())),

@@ -5,11 +5,10 @@ Precedence, weakest first: defaults, file, profile, environment, command line.
 
 from __future__ import annotations
 
-import difflib
-import re
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -24,124 +23,13 @@ from evalrun.config import (
     embedded_models,
 )
 from evalrun.errors import FileProblems, Problem, UnknownName, UsageError, Where
-from evalrun.loading.fields import (
-    Amount,
-    Anything,
-    Field,
-    Flag,
-    Integer,
-    ListOf,
-    MappingOf,
-    Problems,
-    Skip,
-    Table,
-    Text,
-)
-from evalrun.loading.nodes import Node, NodeKind
+from evalrun.loading.fields import WHERE
+from evalrun.loading.kinds import Problems, Skip, nearest
+from evalrun.loading.nodes import Node, amount_of
+from evalrun.loading.settings_shape import SETTINGS
 from evalrun.loading.toml_nodes import read_toml
+from evalrun.loading.variables import at, refuse_keys, resolved
 from evalrun.usage import ModelName, Role
-
-TEXTS = ListOf(item=Text())
-PATHS = ListOf(item=Text(what="a path or a pattern"))
-MODEL = Text(pattern=r"[^:\s]+:\S+", what="a model such as local:smollm2-135m (provider:model)")
-_VARIABLE = re.compile(r"\$\{([^}]*)\}|\$([A-Za-z_][A-Za-z0-9_]*)")
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_KEY_LIKE = re.compile(r"(?:sk|pk|key|xai|gsk)[-_][A-Za-z0-9_-]{12,}")
-
-TARGET = Table(
-    name="target",
-    fields=(
-        Field(name="adapter", kind=Text(), meaning="how it is connected (default python)"),
-        Field(name="entry", kind=Text(), meaning="module:attribute of the adapter or of a function"),
-        Field(name="database", kind=Text(), meaning='"embedded", or a DSN as "${VARIABLE}"; none by default'),
-        Field(name="options", kind=MappingOf(value=Anything()), meaning="handed to the adapter"),
-    ),
-)
-MODELS = Table(
-    name="models",
-    fields=tuple(Field(name=r.value, kind=MODEL, meaning=f"provider:model of the role {r}") for r in Role),
-)
-PROVIDER = Table(
-    name="provider",
-    rest=Anything(),
-    fields=(
-        Field(name="kind", kind=Text(), meaning="the provider it is one of (default: its own name)"),
-        Field(name="base_url", kind=Text(), meaning="address of the API, up to and including /v1"),
-        Field(name="api_key_env", kind=Text(), meaning="the NAME of the variable that holds the key"),
-    ),
-)
-PRICE = Table(
-    name="price",
-    fields=(
-        Field(name="input", kind=Amount(), meaning="USD per million tokens in", required=True),
-        Field(name="output", kind=Amount(), meaning="USD per million tokens out", required=True),
-        Field(name="cached", kind=Amount(), meaning="USD per million tokens read from a cache"),
-        Field(name="cache_write", kind=Amount(), meaning="USD per million tokens written to a cache"),
-    ),
-)
-STAGE = Table(
-    name="stage",
-    fields=(
-        Field(name="watch", kind=PATHS, meaning="paths whose change selects the stage's scenarios"),
-        Field(name="modules", kind=TEXTS, meaning="Python modules whose import closure does"),
-    ),
-)
-JUDGE = Table(
-    name="judge",
-    fields=(
-        Field(name="gate", kind=Text(choices=tuple(Gate)), meaning="auto: once it has earned it; always; never"),
-        Field(name="max_output_tokens", kind=Integer(least=50, most=100_000), meaning="of one judge call"),
-        Field(name="options", kind=MappingOf(value=MappingOf(value=Anything())), meaning="a table for each judge"),
-    ),
-)
-TIMEOUTS = Table(
-    name="timeouts",
-    fields=tuple(
-        Field(name=n, kind=Amount(what="seconds", most=86_400), meaning=f"seconds for {m}")
-        for n, m in (
-            ("call", "one model call"),
-            ("turn", "one turn of the target"),
-            ("trial", "one trial"),
-            ("run", "the whole run"),
-            ("setup", "the start of target and database"),
-        )
-    ),
-)
-_FIELDS = (
-    Field(name="target", kind=Text(), meaning="the target to run against (default: the only one)"),
-    Field(name="targets", kind=MappingOf(value=TARGET), meaning="the targets by name"),
-    Field(name="models", kind=MODELS, meaning="who plays which role"),
-    Field(name="providers", kind=MappingOf(value=PROVIDER), meaning="addresses and keys of providers"),
-    Field(name="judges", kind=ListOf(item=Text(), least=1), meaning="the judge chain, in order"),
-    Field(name="judge", kind=JUDGE, meaning="how model judges are used"),
-    Field(name="budget_usd", kind=Amount(), meaning="hard cap over a run"),
-    Field(name="strict_prices", kind=Flag(), meaning="refuse a model without a known price"),
-    Field(name="prices", kind=MappingOf(value=PRICE), meaning="your own prices, by model or provider:model"),
-    Field(name="scenarios", kind=Text(), meaning="folder of the scenarios"),
-    Field(name="personas", kind=Text(), meaning="folder of the personas"),
-    Field(name="rubrics", kind=Text(), meaning="folder of the rubrics"),
-    Field(name="style_rules", kind=Text(), meaning="the file of style rules"),
-    Field(name="source", kind=PATHS, meaning="the agent's code: a change that no stage claims selects all"),
-    Field(name="shared", kind=PATHS, meaning="paths whose change selects all"),
-    Field(name="stages", kind=MappingOf(value=STAGE), meaning="the funnel's stages"),
-    Field(name="concurrency", kind=Integer(least=1, most=10_000), meaning="trials side by side"),
-    Field(name="calls_in_flight", kind=Integer(least=1, most=10_000), meaning="calls to one provider side by side"),
-    Field(name="timeouts", kind=TIMEOUTS, meaning="seconds"),
-    Field(name="store", kind=Text(), meaning="history: a file, or a postgresql:// DSN as ${VARIABLE}"),
-    Field(name="unstable", kind=Text(choices=("show", "fail")), meaning="whether an unstable scenario fails the run"),
-)
-SETTINGS = Table(
-    name="tool.evalrun",
-    meaning="The settings of a project.",
-    fields=(
-        *_FIELDS,
-        Field(
-            name="profiles",
-            kind=MappingOf(value=Table(name="profile", fields=_FIELDS)),
-            meaning="any of the above, by profile",
-        ),
-    ),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,116 +48,130 @@ class Overrides:
 
 
 def find_settings(start: Path) -> Path | None:
-    """The nearest settings file from a folder upwards: evalrun.toml, or a pyproject.toml with [tool.evalrun]."""
+    """The nearest settings file from a folder upwards: evalrun.toml, or a pyproject.toml with [tool.evalrun].
+
+    Raises UsageError when one folder has both.
+    """
     for folder in (start, *start.parents):
-        if (folder / "evalrun.toml").is_file():
-            return folder / "evalrun.toml"
-        project = folder / "pyproject.toml"
-        if project.is_file() and b"[tool.evalrun" in project.read_bytes():
-            return project
+        own, project = folder / "evalrun.toml", folder / "pyproject.toml"
+        has_table = project.is_file() and _has_table(project.read_bytes())
+        if own.is_file() and has_table:
+            raise UsageError(
+                f"{folder} has an evalrun.toml and a pyproject.toml with [tool.evalrun]",
+                remedy="keep the settings in one of them",
+            )
+        if own.is_file() or has_table:
+            return own if own.is_file() else project
     return None
 
 
-def load_settings(start: Path, overrides: Overrides, environ: Mapping[str, str]) -> Settings:
-    """The settings that hold in a folder. Raises FileProblems, UnknownName and UsageError."""
-    path = find_settings(start)
+def _has_table(project: bytes) -> bool:
+    """Whether a pyproject.toml holds settings of ours; a broken one that mentions them does too."""
+    if b"evalrun" not in project:
+        return False
+    try:
+        return "evalrun" in tomllib.loads(project.decode("utf-8-sig")).get("tool", {})
+    except (ValueError, RecursionError):
+        return b"[tool.evalrun" in project
+
+
+def load_settings(start: Path, overrides: Overrides, environ: Mapping[str, str], *, connect: bool = True) -> Settings:
+    """The settings that hold in a folder. Raises FileProblems, UnknownName and UsageError.
+
+    Without `connect` the variables in connections are not put in, and may be unset.
+    """
+    path = find_settings(start.absolute())
     if path is None:
         raise UsageError(
             f"no evalrun.toml and no [tool.evalrun] in a pyproject.toml from {start} upwards",
             remedy="write an evalrun.toml with a target (see docs/tutorial.md)",
         )
     problems = Problems()
-    node = _own_part(read_toml(path.read_bytes(), path.name))
     try:
-        _refuse_keys(node, problems)
-        _interpolate(node, environ, problems)
+        node = _own_part(read_toml(path.read_bytes(), path.name))
+        refuse_keys(node, problems)
         values: Mapping[str, Any] = SETTINGS.read(node, problems)
+        values = _profiled(values, overrides.profile)
+        settings = _settings(values, root=path.parent, file=path.name, profile=overrides.profile)
+        settings = _overridden(settings, overrides, environ)
+        written = _Written(node=node, profile=overrides.profile)
+        _check_paths(settings, written, problems)
+        if connect:
+            settings = _connected(settings, written, overrides, environ, problems)
+    except OSError as e:
+        raise UsageError(f"{path} cannot be read: {e.strerror}", remedy="correct its permissions") from e
     except Skip:
         raise FileProblems(problems.found) from None
     if problems.found:
         raise FileProblems(problems.found)
-    values = _profiled(values, overrides.profile or environ.get("EVALRUN_PROFILE", ""))
-    settings = _settings(values, root=path.parent, file=path.name, profile=overrides.profile)
-    return _overridden(settings, overrides, environ)
+    return settings
 
 
 def money(text: str, source: str) -> Decimal:
     """USD from the command line or a variable. Raises UsageError for what is no amount from 0."""
-    try:
-        amount = Decimal(text.strip())
-    except InvalidOperation:
-        amount = Decimal(-1)
-    if not amount.is_finite() or amount < 0:
-        raise UsageError(f"{source} is {text!r}, expected USD from 0", remedy="write for example 0.50")
+    amount = amount_of(text)
+    if amount is None:
+        raise UsageError(f"{source} is {text!r}, expected USD from 0", remedy="write for example 0.50, with a point")
     return amount
 
 
 def _own_part(node: Node) -> Node:
     """The table of ours: [tool.evalrun] of a pyproject.toml, or the whole file."""
-    current = node
     if not node.where.file.endswith("pyproject.toml"):
         return node
-    for name in ("tool", "evalrun"):
-        current = next((v for k, v in current.pairs if k.text == name), current)
-    return current
+    return at(node, ("tool", "evalrun")) or node
 
 
-def _refuse_keys(node: Node, problems: Problems) -> None:
-    """A key's value in a settings file would end up in the repository."""
-    for text in _scalars(node):
-        if _KEY_LIKE.search(text.text):
-            problems.add(
-                text.where, "this looks like a key; put it into an environment variable and name that in `api_key_env`"
-            )
-    if problems.found:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Written:
+    """The file as nodes, to find where a value that holds was written."""
+
+    node: Node
+    profile: str
+
+    def at(self, *path: str) -> Node | None:
+        """The value in the profile, else in the file."""
+        in_profile = at(self.node, ("profiles", self.profile, *path)) if self.profile else None
+        return in_profile or at(self.node, path)
+
+
+def _check_paths(settings: Settings, written: _Written, problems: Problems) -> None:
+    """A folder or file that is named must be there: a typing error would switch its rules off without a word."""
+    for name in ("scenarios", "personas", "rubrics", "style_rules"):
+        node = written.at(name)
+        if node is None:
+            continue
+        path = settings.root / getattr(settings, name)
+        what = "file" if name == "style_rules" else "folder"
+        if not (path.is_file() if what == "file" else path.is_dir()):
+            problems.add(node.where, f"there is no {what} {node.describe()}, expected one; correct `{name}`")
+
+
+def _connected(
+    settings: Settings, written: _Written, overrides: Overrides, environ: Mapping[str, str], problems: Problems
+) -> Settings:
+    """The settings with variables put into the connections that will be used; others may stay unset."""
+    target = settings.targets[settings.target]
+    changes: dict[str, Any] = {}
+    before = len(problems.found)
+
+    def connection(*path: str) -> str | None:
+        node = written.at(*path)
+        try:
+            return resolved(node, environ, problems) if node else None
+        except Skip:
+            return None
+
+    if not overrides.store and (store := connection("store")):
+        changes["store"] = store
+    if database := connection("targets", settings.target, "database"):
+        changes["targets"] = {**settings.targets, settings.target: replace(target, database=database)}
+    used = dict.fromkeys(m.provider for m in settings.models.values())
+    urls = {name: url for name in used if (url := connection("providers", name, "base_url"))}
+    changes["providers"] = {n: {**p, "base_url": urls[n]} if n in urls else p for n, p in settings.providers.items()}
+    if len(problems.found) > before:
         raise Skip
-
-
-def _scalars(node: Node) -> list[Node]:
-    if node.kind is NodeKind.TEXT:
-        return [node]
-    return [s for child in (*node.items, *(v for _, v in node.pairs)) for s in _scalars(child)]
-
-
-def _interpolate(node: Node, environ: Mapping[str, str], problems: Problems) -> None:
-    """Put variables into the connection fields, once; text elsewhere keeps its dollars."""
-    for key, value in node.pairs:
-        if key.text == "store":
-            _resolve(value, environ, problems)
-        elif key.text in ("targets", "providers"):
-            for _, table in value.pairs:
-                for name, entry in table.pairs:
-                    if name.text in ("database", "base_url"):
-                        _resolve(entry, environ, problems)
-        elif key.text == "profiles":
-            for _, profile in value.pairs:
-                _interpolate(profile, environ, problems)
-
-
-def _resolve(node: Node, environ: Mapping[str, str], problems: Problems) -> None:
-    if node.kind is not NodeKind.TEXT or "$" not in node.text:
-        return
-    fine = True
-
-    def put(found: re.Match[str]) -> str:
-        nonlocal fine
-        braced, bare = found.groups()
-        name = braced if braced is not None else bare
-        if bare is not None or not _NAME.fullmatch(name):
-            problems.add(
-                node.where, f"`{found.group()}`, expected ${{NAME}} with a plain name; write ${{{bare or 'NAME'}}}"
-            )
-        elif not environ.get(name, ""):
-            problems.add(node.where, f"the variable {name} is {'empty' if name in environ else 'not set'}; set it")
-        else:
-            return environ[name]
-        fine = False
-        return ""
-
-    resolved = _VARIABLE.sub(put, node.text)
-    if fine:
-        node.text = resolved
-        node.source = "${…}"
+    return replace(settings, **changes)
 
 
 def _profiled(values: Mapping[str, Any], profile: str) -> Mapping[str, Any]:
@@ -278,11 +180,8 @@ def _profiled(values: Mapping[str, Any], profile: str) -> Mapping[str, Any]:
     if not profile:
         return values
     if profile not in profiles:
-        near = difflib.get_close_matches(profile, profiles, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        known = ", ".join(profiles) or "none"
         raise UnknownName(
-            f"no profile {profile!r}{hint}", remedy=f"known: {known}; add [tool.evalrun.profiles.{profile}]"
+            f"no profile {profile!r}; {nearest(profile, profiles)}", remedy=f"add [tool.evalrun.profiles.{profile}]"
         )
     return _merged(values, profiles[profile])
 
@@ -296,7 +195,14 @@ def _merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _plain(table: Mapping[str, Any]) -> dict[str, Any]:
-    return {k: v for k, v in table.items() if not k.startswith("__")}
+    return {k: v for k, v in table.items() if k != WHERE}
+
+
+def _provider(table: Mapping[str, Any]) -> dict[str, Any]:
+    """A provider's own options stand beside the known ones."""
+    plain = _plain(table)
+    options: Mapping[str, Any] = plain.pop("options", {})
+    return {**options, **plain}
 
 
 def _settings(values: Mapping[str, Any], *, root: Path, file: str, profile: str) -> Settings:
@@ -313,7 +219,7 @@ def _settings(values: Mapping[str, Any], *, root: Path, file: str, profile: str)
         file=file,
         targets=targets,
         models={**embedded_models(), **models},
-        providers={n: _plain(p) for n, p in values.get("providers", {}).items()},
+        providers={n: _provider(p) for n, p in values.get("providers", {}).items()},
         prices={n: Price(**_plain(p)) for n, p in values.get("prices", {}).items()},
         stages={n: StageSettings(**_plain(s)) for n, s in values.get("stages", {}).items()},
         judge=judge_settings,
@@ -328,14 +234,16 @@ def _settings(values: Mapping[str, Any], *, root: Path, file: str, profile: str)
 
 def _overridden(settings: Settings, over: Overrides, environ: Mapping[str, str]) -> Settings:
     models = dict(settings.models)
-    if environ.get("EVAL_SUBJECT_MODEL", "").strip():
-        models[Role.AGENT] = ModelName.parse(environ["EVAL_SUBJECT_MODEL"])
+    if subject := environ.get("EVAL_SUBJECT_MODEL", "").strip():
+        models[Role.AGENT] = _subject(subject)
     models |= over.models
     budget = settings.budget_usd
     if environ.get("EVAL_USD_BUDGET", "").strip():
         budget = money(environ["EVAL_USD_BUDGET"], "EVAL_USD_BUDGET")
     if over.budget is not None:
         budget = money(over.budget, "--budget")
+    if over.concurrency is not None and over.concurrency < 1:
+        raise UsageError(f"--concurrency is {over.concurrency}, expected 1 or more", remedy="write for example 8")
     changes: dict[str, Any] = {"models": models, "budget_usd": budget}
     for name in ("target", "store", "unstable"):
         if value := getattr(over, name):
@@ -348,18 +256,23 @@ def _overridden(settings: Settings, over: Overrides, environ: Mapping[str, str])
     return _known_target(replace(settings, **changes))
 
 
+def _subject(text: str) -> ModelName:
+    try:
+        return ModelName.parse(text)
+    except UsageError as e:
+        raise UsageError(f"EVAL_SUBJECT_MODEL: {e.message}", remedy=e.remedy) from e
+
+
 def _known_target(settings: Settings) -> Settings:
     if settings.target in settings.targets:
         return settings
     known = ", ".join(settings.targets) or "none"
-    where = Where(file=settings.file, line=1)
-    if not settings.target:
-        message = (
-            f"no target is chosen, expected one of: {known}; add target = …"
-            if settings.targets
-            else ("no target is named, expected [tool.evalrun.targets.NAME] with an entry; add one")
-        )
-        raise FileProblems([Problem(where=where, message=message)])
-    near = difflib.get_close_matches(settings.target, settings.targets, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise UnknownName(f"no target {settings.target!r}{hint}", remedy=f"known: {known}")
+    if settings.target:
+        hint = nearest(settings.target, settings.targets)
+        raise UnknownName(f"no target {settings.target!r}; {hint}", remedy=f"add [targets.{settings.target}]")
+    message = (
+        f"no target is chosen, expected one of {known}; add target = …"
+        if settings.targets
+        else "no target is named, expected a table targets.NAME with an entry; add one"
+    )
+    raise FileProblems([Problem(where=Where(file=settings.file, line=1, column=1), message=message)])

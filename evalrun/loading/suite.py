@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+import os
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from evalrun.config import Settings
-from evalrun.errors import FileProblems, Problem, Where
-from evalrun.expectation import Expectations
-from evalrun.loading.fields import Problems, Skip
+from evalrun.errors import FileProblems, Where
+from evalrun.loading.kinds import Problems, Skip
 from evalrun.loading.nodes import Node
-from evalrun.loading.people_and_rulers import persona_of, rubric_of, style_rules_of
-from evalrun.loading.scenarios import DEFAULT_RUBRIC, scenario_of
+from evalrun.loading.people_and_rulers import persona_of, rubric_of
+from evalrun.loading.references import Known, check_scenario
+from evalrun.loading.scenarios import scenario_of
+from evalrun.loading.style_rules import style_rules_of
 from evalrun.loading.toml_nodes import read_toml
-from evalrun.loading.yaml_nodes import read_yaml
+from evalrun.loading.variables import at
+from evalrun.loading.yaml_nodes import BYTES_AT_MOST, read_yaml
 from evalrun.persona import Persona
-from evalrun.rubric import Rubric, RubricKind
-from evalrun.scenario import Category, EventStep, ExpectStep, Scenario, UserStep
+from evalrun.rubric import Rubric
+from evalrun.scenario import Scenario
 from evalrun.style import Severity, StyleRules
 from evalrun.suite import Suite
 
@@ -30,7 +33,7 @@ ENDINGS = (".yaml", ".yml")
 
 @dataclass(slots=True, kw_only=True)
 class Loaded:
-    """What was read and what is wrong with it. `files` counts the files looked at."""
+    """What was read and what is wrong with it. `files` are the files looked at, relative to `root`."""
 
     root: Path
     scenarios: list[Scenario] = field(default_factory=list)
@@ -38,7 +41,7 @@ class Loaded:
     rubrics: list[Rubric] = field(default_factory=list)
     style: StyleRules = field(default_factory=StyleRules)
     problems: Problems = field(default_factory=Problems)
-    files: int = 0
+    files: list[str] = field(default_factory=list)
     broken: set[str] = field(default_factory=set)
 
 
@@ -63,8 +66,14 @@ def read_all(settings: Settings) -> Loaded:
     rules = settings.root / settings.style_rules
     if rules.is_file():
         loaded.style = _style(loaded, rules)
-    loaded.scenarios = _read(loaded, settings.scenarios, scenario_of)
-    _check(loaded, settings)
+    others = len(loaded.files)
+    loaded.scenarios = _read(loaded, settings.scenarios, partial(_scenario, settings, _known(loaded)))
+    if len(loaded.files) == others and not loaded.problems.found:
+        where = Where(file=settings.file, line=1, column=1)
+        message = (
+            f"no scenario in the folder `{settings.scenarios}`, expected a file *.yaml; add one, or set `scenarios`"
+        )
+        loaded.problems.add(where, message)
     return loaded
 
 
@@ -82,13 +91,29 @@ def shown(path: Path, root: Path) -> str:
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
 
 
+def _known(loaded: Loaded) -> Known:
+    return Known(
+        personas=frozenset(p.id for p in loaded.personas),
+        rubrics={r.id: r.kind for r in loaded.rubrics},
+        # of a broken file the id is enough: who refers to it is not to blame
+        broken=frozenset(loaded.broken),
+        hard_rules=any(r.severity is Severity.HARD for r in loaded.style.rules),
+    )
+
+
+def _scenario(settings: Settings, known: Known, node: Node, *, stem: str, digest: str, problems: Problems) -> Scenario:
+    scenario = scenario_of(node, stem=stem, digest=digest, problems=problems)
+    check_scenario(scenario, node, known, settings, problems)
+    return scenario
+
+
 def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:16]
 
 
 def _style(loaded: Loaded, path: Path, name: str = "") -> StyleRules:
     file = name or shown(path, loaded.root)
-    loaded.files += 1
+    loaded.files.append(file)
     try:
         data = path.read_bytes()
         node = read_toml(data, file)
@@ -96,38 +121,48 @@ def _style(loaded: Loaded, path: Path, name: str = "") -> StyleRules:
     except FileProblems as e:
         loaded.problems.found += e.problems
     except OSError as e:
-        loaded.problems.add(Where(file=file), f"cannot be read: {e.strerror}")
+        loaded.problems.add(Where(file=file), f"cannot be read: {e.strerror}; correct its name or its permissions")
     except Skip:
         pass
     return StyleRules(path=file)
 
 
-def _files(folder: Path) -> list[Path]:
-    return sorted(p for p in folder.rglob("*") if p.suffix in ENDINGS and p.is_file())
+def _files(folder: Path, loaded: Loaded) -> Iterator[Path]:
+    """The YAML files under a folder in the order of their paths; a folder that cannot be listed is a problem."""
+
+    def unreadable(error: OSError) -> None:
+        if folder.exists():
+            where = Where(file=shown(Path(error.filename), loaded.root))
+            loaded.problems.add(where, f"cannot be listed: {error.strerror}; correct its permissions")
+
+    found = [Path(top, name) for top, _, names in os.walk(folder, onerror=unreadable) for name in names]
+    yield from sorted(p for p in found if p.suffix.lower() in ENDINGS)
 
 
 def _read(loaded: Loaded, folder: str, make: Callable[..., T]) -> list[T]:
-    """The files of a folder, in the order of their paths."""
+    """The files of a folder; what a broken one is called goes to `broken`."""
     found: list[T] = []
-    for path in _files(loaded.root / folder):
+    for path in _files(loaded.root / folder, loaded):
         file = shown(path, loaded.root)
-        loaded.files += 1
+        loaded.files.append(file)
+        loaded.broken.add(path.stem)
+        before = len(loaded.problems.found)
         try:
-            data = path.read_bytes()
-            node: Node = read_yaml(data, file)
-            before = len(loaded.problems.found)
+            with path.open("rb") as opened:
+                data = opened.read(BYTES_AT_MOST + 1)
+            node = read_yaml(data, file)
+            named = at(node, ("id",))
+            loaded.broken.add(named.text if named else path.stem)
             item = make(node, stem=path.stem, digest=_digest(data), problems=loaded.problems)
+            found.append(item)
             if len(loaded.problems.found) == before:
-                found.append(item)
-                continue
+                loaded.broken -= {path.stem, item.id}
         except FileProblems as e:
             loaded.problems.found += e.problems
         except OSError as e:
-            loaded.problems.add(Where(file=file), f"cannot be read: {e.strerror}")
+            loaded.problems.add(Where(file=file), f"cannot be read: {e.strerror}; correct its permissions")
         except Skip:
-            pass
-        # what a broken file would have been called: others may rightly refer to it
-        loaded.broken.add(path.stem)
+            continue
     _refuse_twins(found, loaded.problems)
     return found
 
@@ -137,65 +172,4 @@ def _refuse_twins(items: Iterable[Scenario | Persona | Rubric], problems: Proble
     for item in items:
         first = seen.setdefault(item.id, item)
         if first is not item:
-            problems.add(item.where, f"the id `{item.id}` stands twice, first in {first.where.file}; give each its own")
-
-
-def _check(loaded: Loaded, settings: Settings) -> None:
-    personas = {p.id for p in loaded.personas} | loaded.broken
-    kinds = {r.id: r.kind for r in loaded.rubrics}
-    for scenario in loaded.scenarios:
-        _refer(loaded.problems, scenario.where, "persona", scenario.persona, personas)
-        _check_judge(scenario, kinds, loaded)
-        _check_stage(scenario, settings, loaded.problems)
-        _check_people(scenario, loaded.problems)
-        _check_worth(scenario, loaded)
-
-
-def _refer(problems: Problems, where: Where, what: str, name: str, known: Iterable[str]) -> None:
-    names = set(known)
-    if name in names:
-        return
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f"did you mean `{near[0]}`?" if near else f"known: {', '.join(sorted(names)) or 'none'}"
-    problems.add(where, f"there is no {what} `{name}`; {hint}")
-
-
-def _check_judge(scenario: Scenario, kinds: Mapping[str, RubricKind], loaded: Loaded) -> None:
-    rubric = scenario.judge.rubric
-    optional = rubric == DEFAULT_RUBRIC and not kinds and not loaded.broken
-    if rubric and not optional:
-        known = {r for r, k in kinds.items() if k is RubricKind.SCORED} | loaded.broken
-        _refer(loaded.problems, scenario.where, "scored rubric", rubric, known)
-    for check in scenario.judge.checks:
-        known = {r for r, k in kinds.items() if k is RubricKind.CHECK} | loaded.broken
-        _refer(loaded.problems, scenario.where, "check rubric", check, known)
-
-
-def _check_stage(scenario: Scenario, settings: Settings, problems: Problems) -> None:
-    if scenario.category is Category.STAGE and not scenario.stage:
-        problems.add(scenario.where, "`stage` is missing, expected for category stage; add stage: …")
-    elif scenario.stage and settings.stages:
-        _refer(problems, scenario.where, "stage", scenario.stage, settings.stages)
-
-
-def _check_people(scenario: Scenario, problems: Problems) -> None:
-    people = {p.id for p in scenario.given.participants} | {scenario.persona}
-    for step in scenario.steps:
-        if isinstance(step, ExpectStep):
-            continue
-        named = [*step.to]
-        named += [step.sender] if isinstance(step, UserStep) and step.sender else []
-        named += [step.participant] if isinstance(step, EventStep) and step.participant else []
-        for name in named:
-            _refer(problems, step.where, "participant", name, people)
-
-
-def _check_worth(scenario: Scenario, loaded: Loaded) -> None:
-    """A scenario that checks nothing would be green for ever."""
-    hard = any(r.severity is Severity.HARD for r in loaded.style.rules)
-    judged = bool(loaded.rubrics and scenario.judge.rubric) or scenario.judge.checks
-    steps: list[Expectations] = [s.expectations for s in scenario.steps if isinstance(s, ExpectStep)]
-    silence = any(isinstance(s, ExpectStep) and s.silence for s in scenario.steps)
-    if not (hard or judged or silence or any(steps) or scenario.expect):
-        message = "nothing is checked: no expectation, no hard style rule, no rubric; add `expect:`"
-        loaded.problems.found.append(Problem(where=scenario.where, message=message))
+            problems.add(item.where, f"the id `{item.id}` stands twice, first in {first.where}; give each its own")
