@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -152,10 +153,13 @@ class Table:
     def _count(self, node: Node, problems: Problems) -> None:
         """Whether enough is written, and of alternatives exactly one."""
         written = {k.text for k, _ in node.pairs}
+        unknown = written - {f.name for f in self.fields}
         for missing in (f for f in self.fields if f.required and f.name not in written):
+            if difflib.get_close_matches(missing.name, unknown, n=1):
+                continue  # a misspelt key is told already
             problems.add(node.where, f"`{missing.name}` is missing in `{self.name}`; add {missing.name}: …")
-        if not written <= {f.name for f in self.fields}:
-            return  # a misspelt key is told already
+        if unknown:
+            return
         if len(node.pairs) < self.least:
             names = ", ".join(f.name for f in self.fields)
             problems.add(node.where, f"`{self.name}` is empty, expected one of {names}; add one, or remove it")

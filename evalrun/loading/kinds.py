@@ -88,9 +88,9 @@ class Text:
             fix = f"write {quoted(node.commented)}, or a blank after the `#` of a comment"
             raise problems.refuse(node, f"the whole {self.what}", fix)
         if self.choices and node.text not in self.choices:
-            near = difflib.get_close_matches(node.text, self.choices, n=1)
-            fix = f"did you mean `{near[0]}`?" if near else "write one of them"
-            raise problems.refuse(node, f"one of {', '.join(self.choices)}", fix)
+            hint = nearest(node.text, self.choices, otherwise="write one of them")
+            known = hint == "write one of them" or len(self.choices) <= 6
+            raise problems.refuse(node, f"one of {', '.join(self.choices)}" if known else "a known name", hint)
         if self.pattern and not re.fullmatch(self.pattern, node.text):
             raise problems.refuse(node, self.what, "correct it")
         return node.text
