@@ -45,6 +45,7 @@ def nearest(name: str, known: Iterable[str], otherwise: str = "") -> str:
     """A hint: the nearest known name, else `otherwise`, else all known ones."""
     names = list(known)
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    near += [n for n in names if min(len(n), len(name)) > 2 and (n.startswith(name) or name.startswith(n))]
     if near:
         return f"did you mean `{near[0]}`?"
     return otherwise or f"known: {', '.join(names) or 'none'}"

@@ -36,7 +36,7 @@ class Places:
         return next((self.keys[path[:i]] for i in range(len(path), 0, -1) if path[:i] in self.keys), (1, 1))
 
     def value(self, path: Path) -> Place:
-        """Where a value stands, else its key."""
+        """Where a value stands, a table at its header; else its key."""
         return self.values.get(path) or self.key(path)
 
 
@@ -81,15 +81,14 @@ class _Scan:
         self.at += 2 if array else 1
         path: Path = ()
         parts = self._key()
-        for i, (name, _) in enumerate(parts):
+        for i, (name, own) in enumerate(parts):
             path = (*path, name)
+            self.places.keys.setdefault(path, own)
             if path in self._counts and i < len(parts) - 1:
                 path = (*path, self._counts[path])
         if array:
-            self.places.keys.setdefault(path, place)
             self._counts[path] = self._counts.get(path, -1) + 1
             path = (*path, self._counts[path])
-        self.places.keys.setdefault(path, place)
         self.places.values.setdefault(path, place)
         self.at += 2 if array else 1
         return path
