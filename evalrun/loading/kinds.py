@@ -15,6 +15,7 @@ from evalrun.errors import Problem, Where
 from evalrun.loading.nodes import Node, NodeKind, decimal_of, integer_of
 from evalrun.loading.yaml_nodes import quoted
 
+SCALARS = ("string", "number", "boolean")
 UNLIMITED = 1_000_000_000
 _DATE_TIME = r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?"
 _ZONE = r"(?:[Zz]|[-+]\d{2}:\d{2})"
@@ -73,8 +74,10 @@ class Text:
         """Any scalar that is not blank: editors read `1.10` as a number where we keep the text."""
         if self.choices:
             return {"enum": list(self.choices)}
-        pattern = f"^(?:{self.pattern})$" if self.pattern else r"\S"
-        return {"type": ["string", "number", "boolean"], "pattern": pattern}
+        if not self.pattern:
+            return {"type": list(SCALARS), "pattern": r"\S"}
+        others = [kind for kind, text in (("integer", "12"), ("boolean", "true")) if re.fullmatch(self.pattern, text)]
+        return {"type": ["string", *others], "pattern": f"^(?:{self.pattern})$"}
 
     def read(self, node: Node, problems: Problems) -> str:
         """The source text."""

@@ -46,5 +46,6 @@ def _texts_only(schema: object) -> object:
     """The same schema where texts have quotes always: in TOML `1.10` is no text."""
     if isinstance(schema, Mapping):
         shape = {k: _texts_only(v) for k, v in schema.items()}
-        return {**shape, "type": "string"} if schema.get("type") == ["string", "number", "boolean"] else shape
+        kinds = schema.get("type")
+        return {**shape, "type": "string"} if isinstance(kinds, list) and "string" in kinds else shape
     return [_texts_only(s) for s in schema] if isinstance(schema, list) else schema

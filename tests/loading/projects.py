@@ -9,6 +9,7 @@ from evalrun.config import Settings
 from evalrun.errors import FileProblems
 from evalrun.loading.settings import Overrides, load_settings
 from evalrun.loading.suite import load_suite, read_all
+from evalrun.suite import Suite
 
 SETTINGS = """\
 target = "bot"
@@ -84,6 +85,6 @@ def told(root: Path, changed: Mapping[str, str | None]) -> list[str]:
         return [str(p) for p in e.problems]
 
 
-def suite_of(root: Path, changed: Mapping[str, str | None] | None = None):
+def suite_of(root: Path, changed: Mapping[str, str | None] | None = None) -> Suite:
     """The suite of a project with some files changed."""
     return load_suite(settings_of(write(root, changed)))

@@ -6,9 +6,9 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from tests.loading.projects import suite_of, told
 
 from evalrun.rubric import Criterion, PassRule, RubricKind, Scope
+from tests.loading.projects import suite_of, told
 
 PERSONA = "name: Léa\nbackground: 31, vit à Lyon.\ntraits: [brève]\n"
 SCORED = "criteria:\n  - {id: character, ask: Is it in character?"

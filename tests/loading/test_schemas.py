@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,7 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from jsonschema import Draft202012Validator
-from tests.loading.projects import CHECK, FILES, PERSONA, RUBRIC, RULES, SCENARIO, SETTINGS
-from tests.loading.test_settings import DESIGN as SETTINGS_OF_THE_DESIGN
-from tests.loading.test_suite import DESIGN
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 import evalrun
 from evalrun.errors import FileProblems, UnknownName, Where
@@ -24,6 +22,9 @@ from evalrun.loading.nodes import Node, NodeKind
 from evalrun.loading.schemas import KINDS, schema_of, schema_text
 from evalrun.loading.toml_nodes import read_toml
 from evalrun.loading.yaml_nodes import read_yaml
+from tests.loading.projects import CHECK, FILES, PERSONA, RUBRIC, RULES, SCENARIO, SETTINGS
+from tests.loading.test_settings import DESIGN as SETTINGS_OF_THE_DESIGN
+from tests.loading.test_suite import DESIGN
 
 SHIPPED = Path(evalrun.__file__).parent / "schemas"
 VALIDATORS = {kind: Draft202012Validator(schema_of(kind)) for kind in KINDS}
@@ -33,7 +34,8 @@ YAML_KINDS = ("scenario", "persona", "rubric")
 class Core(yaml.CSafeLoader):
     """YAML as editors read it: version 1.2's core schema, keys as text."""
 
-    def construct_mapping(self, node: Any, deep: bool = False) -> dict[str, Any]:
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Hashable, Any]:
+        """Keys as written."""
         return {k.value: self.construct_object(v, deep=deep) for k, v in node.value}
 
 
@@ -60,7 +62,7 @@ def accepted(kind: str, node: Node) -> bool:
 def both(kind: str, text: str) -> tuple[bool, bool]:
     """What the reader and the reference validator say of a document."""
     if kind in YAML_KINDS:
-        node, value = read_yaml(text.encode(), "f"), yaml.load(text, Loader=Core)  # noqa: S506  a safe loader
+        node, value = read_yaml(text.encode(), "f"), yaml.load(text, Loader=Core)
     else:
         node, value = read_toml(text.encode(), "f"), tomllib.loads(text)
     return accepted(kind, node), VALIDATORS[kind].is_valid(value)
@@ -183,7 +185,6 @@ def test_what_we_refuse_is_invalid(kind: str, text: str) -> None:
 
 def _node(value: object) -> Node:
     """A value as the node its YAML would give."""
-
     where = Where(file="f", line=1, column=1)
     if isinstance(value, dict):
         pairs = [(_node(k), _node(v)) for k, v in value.items()]
@@ -200,10 +201,56 @@ SCALARS = st.one_of(
     st.sampled_from([True, False, None, 0, 1, 5, 11, -1, 101, 1.5, "2026-03-02T09:00:00Z", "2026-03-02T09:00:00"]),
 )
 KEYS = st.sampled_from(
-    ["id", "title", "category", "stage", "persona", "objective", "given", "steps", "expect", "judge", "repeats", "user"]
-    + ["event", "advance", "turns", "until", "tools", "called", "not_called", "name", "args", "times", "text", "absent"]
-    + ["replies", "min", "max", "state", "sql", "query", "equals", "rows", "now", "rubric", "checks", "to", "traits"]
-    + ["background", "facts", "reveal", "only_if_asked", "criteria", "ask", "anchors", "pass", "mean", "kind", "x"]
+    [
+        "id",
+        "title",
+        "category",
+        "stage",
+        "persona",
+        "objective",
+        "given",
+        "steps",
+        "expect",
+        "judge",
+        "repeats",
+        "user",
+        "event",
+        "advance",
+        "turns",
+        "until",
+        "tools",
+        "called",
+        "not_called",
+        "name",
+        "args",
+        "times",
+        "text",
+        "absent",
+        "replies",
+        "min",
+        "max",
+        "state",
+        "sql",
+        "query",
+        "equals",
+        "rows",
+        "now",
+        "rubric",
+        "checks",
+        "to",
+        "traits",
+        "background",
+        "facts",
+        "reveal",
+        "only_if_asked",
+        "criteria",
+        "ask",
+        "anchors",
+        "pass",
+        "mean",
+        "kind",
+        "x",
+    ]
 )
 VALUES = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4), max_leaves=12
@@ -211,7 +258,7 @@ VALUES = st.recursive(
 GOOD = {
     kind: yaml.load(text, Loader=Core)
     for kind, text in (("scenario", DESIGN), ("persona", PERSONA), ("rubric", RUBRIC))
-}  # noqa: S506, E501  a safe loader
+}
 
 
 def _places(value: object, path: tuple[object, ...] = ()) -> list[tuple[object, ...]]:

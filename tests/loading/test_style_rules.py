@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.loading.projects import suite_of, told
 
 from evalrun.errors import FileProblems, Where
 from evalrun.loading.suite import load_style_rules
 from evalrun.style import Severity, StyleRule
+from tests.loading.projects import suite_of, told
 
 HEAD = '[[rules]]\nid = "r"\nseverity = "hard"\nsay = "s"\n'
 
@@ -78,7 +78,7 @@ def test_rules_load_with_their_parameters(tmp_path: Path) -> None:
         (HEAD.replace('"hard"', '"harsh"') + 'check = "no_dash"\n', ['3:12: `"harsh"`, expected one of hard, soft; did you mean']),
         ("rules = 3\n", ["1:9: `3`, expected a list; write [3]"]),
         (HEAD + 'check = "no_dash"\nsay = "again"\n', ["6:14: not readable as TOML (Cannot overwrite a value)"]),
-        ('[[rules]]\nid = no\n', ["2:6: not readable as TOML (Invalid value); correct it, texts need quotes"]),
+        ("[[rules]]\nid = no\n", ["2:6: not readable as TOML (Invalid value); correct it, texts need quotes"]),
         ("", ["1:1: `rules` is missing in `style_rules`; add rules: …"]),
     ],
 )  # fmt: skip

@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
-from tests.loading.projects import SCENARIO, suite_of, told, write
 
 from evalrun.errors import FileProblems, Problem, Where
 from evalrun.expectation import Expectations, NamedTool, RepliesExpectation, SqlExpectation
@@ -22,6 +21,7 @@ from evalrun.scenario import (
     PersonaStep,
     UserStep,
 )
+from tests.loading.projects import SCENARIO, suite_of, told, write
 
 DESIGN = """\
 id: pricing-not-before-profile        # [a-z0-9-]{1,64}, unique; default: the file's stem
@@ -118,8 +118,10 @@ def test_an_id_is_the_stem_of_the_file_by_default(tmp_path: Path) -> None:
     suite = suite_of(tmp_path, {"scenarios/pricing.yaml": SCENARIO.replace("id: pricing\n", "")})
     assert [s.id for s in suite.scenarios] == ["pricing"]
     assert told(tmp_path, {"scenarios/Été 1.yaml": SCENARIO.replace("id: pricing\n", "")}) == [
-        "scenarios/Été 1.yaml:1:1: the file's name gives the id `Été 1`, expected an id of a-z, 0-9 and -, "
-        "at most 64 characters; rename it, or add id: …"
+        (
+            "scenarios/Été 1.yaml:1:1: the file's name gives the id `Été 1`, expected an id of a-z, 0-9 and -, "
+            "at most 64 characters; rename it, or add id: …"
+        )
     ]
 
 
@@ -190,8 +192,10 @@ def test_a_text_cut_by_a_comment_is_refused_outside_lists_too(tmp_path: Path) ->
     """`chambre #2` would lose its end; a comment with a blank after its hash is a comment."""
     changed = scenario(steps="steps:\n  - user: chambre #2\n", title="title: Pricing # later\n")
     assert told(tmp_path, changed) == [
-        'scenarios/pricing.yaml:8:11: `chambre`, expected the whole text; write "chambre #2", '
-        "or a blank after the `#` of a comment"
+        (
+            'scenarios/pricing.yaml:8:11: `chambre`, expected the whole text; write "chambre #2", '
+            "or a blank after the `#` of a comment"
+        )
     ]
 
 
@@ -232,24 +236,24 @@ def test_a_text_cut_by_a_comment_is_refused_outside_lists_too(tmp_path: Path) ->
         ({"expect": "expect: {text: {absent: []}}\n"}, ["9:25: `[]` is a YAML list, expected at least 1 item; add one"]),
         ({"tags": "id: again\n"}, ["11:1: `id` stands twice, first at line 1, column 1; remove one"]),
         ({"adapter": "adapter: 'os:system'\n"}, [
-            "11:1: `adapter` does not belong in `scenario`; "
-            "adapters, entry points and commands are named only in the settings, under targets"
+            ("11:1: `adapter` does not belong in `scenario`; "
+            "adapters, entry points and commands are named only in the settings, under targets")
         ]),
         ({"steps": "steps:\n  - shell: touch pwned\n"}, [
-            "8:5: `shell` does not belong in `step`; "
-            "adapters, entry points and commands are named only in the settings, under targets"
+            ("8:5: `shell` does not belong in `step`; "
+            "adapters, entry points and commands are named only in the settings, under targets")
         ]),
         ({"steps": "steps:\n  - user: a\n    advance: 3d\n"}, [
-            "8:5: `user` and `advance` in one `step`, "
-            "expected exactly one of user, persona, event, advance, expect; write one in each"
+            ("8:5: `user` and `advance` in one `step`, "
+            "expected exactly one of user, persona, event, advance, expect; write one in each")
         ]),
         ({"steps": "steps: []\n"}, ["7:8: `[]` is a YAML list, expected at least 1 item; add one"]),
         ({"steps": "steps:\n  - advance: soon\n"}, [
             "8:14: `soon`, expected a duration such as 3d, 90m or 1w2d; use the units s, m, h, d and w"
         ]),
         ({"given": "given: {now: 2026-03-02T09:00:00}\n"}, [
-            "11:14: `2026-03-02T09:00:00`, expected a time with its zone such as 2026-03-02T09:00:00+01:00; "
-            "add its zone, for example Z or +01:00"
+            ("11:14: `2026-03-02T09:00:00`, expected a time with its zone such as 2026-03-02T09:00:00+01:00; "
+            "add its zone, for example Z or +01:00")
         ]),
         ({"category": "category: stages\n"}, [
             "3:11: `stages`, expected one of stage, action, event, smoke; did you mean `stage`?"
@@ -361,8 +365,10 @@ def test_a_project_without_scenarios_is_a_problem(tmp_path: Path) -> None:
 def test_a_default_rubric_that_is_not_there_is_told(tmp_path: Path) -> None:
     """With other rubrics around, a scenario that names none cannot mean one that is missing."""
     assert told(tmp_path, {"rubrics/conversation.yaml": None}) == [
-        "scenarios/pricing.yaml:1:1: no rubric is named and there is none called `conversation`; "
-        "write judge: {rubric: …} or judge: none"
+        (
+            "scenarios/pricing.yaml:1:1: no rubric is named and there is none called `conversation`; "
+            "write judge: {rubric: …} or judge: none"
+        )
     ]
 
 
