@@ -53,8 +53,9 @@ class Problem:
     message: str
 
     def __str__(self) -> str:
-        """The one line a user sees."""
-        return f"{self.where}: {self.message}"
+        """The one line a user sees; signs that would break it or steer a terminal are written out."""
+        line = f"{self.where}: {self.message}"
+        return line if line.isprintable() else "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in line)
 
 
 class EvalrunError(Exception):

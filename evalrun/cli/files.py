@@ -69,8 +69,8 @@ def check(
             f"{broken.file}: reply {broken.reply}{bubble}: {finding.severity} {finding.rule}: "
             f"{_plain(finding.message)}{quote}"
         )
-    replies = f"{report.replies} repl{'y' if report.replies == 1 else 'ies'}"
-    typer.echo(f"{len(report.found)} findings, {report.hard} of them hard, in {replies}")
+    findings = f"{len(report.found)} finding{'' if len(report.found) == 1 else 's'}, {report.hard} hard"
+    typer.echo(f"{findings}, in {report.replies} repl{'y' if report.replies == 1 else 'ies'}")
     if report.hard:
         raise typer.Exit(code=1)
 

@@ -69,10 +69,10 @@ def test_rules_check_ends_with_1_on_a_hard_finding_only(project: Path) -> None:
     (project / "soft.txt").write_text("a ? b ?", "utf-8")
     (project / "hard.txt").write_text("a — b", "utf-8")
     soft = run("rules", "check", "soft.txt")
-    assert (soft.exit_code, soft.stdout.splitlines()[-1]) == (0, "1 findings, 0 of them hard, in 1 reply")
+    assert (soft.exit_code, soft.stdout.splitlines()[-1]) == (0, "1 finding, 0 hard, in 1 reply")
     assert soft.stdout.startswith("soft.txt: reply 1, bubble 1: soft one-question: 2 questions, limit 1")
     both = run("rules", "check", "soft.txt", "hard.txt")
-    assert (both.exit_code, both.stdout.splitlines()[-1]) == (1, "2 findings, 1 of them hard, in 2 replies")
+    assert (both.exit_code, both.stdout.splitlines()[-1]) == (1, "2 findings, 1 hard, in 2 replies")
 
 
 def test_a_quote_cannot_steer_the_terminal(project: Path) -> None:

@@ -23,8 +23,8 @@ from evalrun.loading.schemas import KINDS, schema_of, schema_text
 from evalrun.loading.toml_nodes import read_toml
 from evalrun.loading.yaml_nodes import read_yaml
 from tests.loading.projects import CHECK, FILES, PERSONA, RUBRIC, RULES, SCENARIO, SETTINGS
+from tests.loading.test_scenarios import DESIGN
 from tests.loading.test_settings import DESIGN as SETTINGS_OF_THE_DESIGN
-from tests.loading.test_suite import DESIGN
 
 SHIPPED = Path(evalrun.__file__).parent / "schemas"
 VALIDATORS = {kind: Draft202012Validator(schema_of(kind)) for kind in KINDS}
