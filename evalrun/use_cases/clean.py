@@ -1,0 +1,1 @@
+# claimed by databases part
