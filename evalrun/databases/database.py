@@ -10,23 +10,11 @@ from urllib.parse import quote, urlencode
 
 import asyncpg
 
+from evalrun.databases.time_shift import shift
 from evalrun.errors import DatabaseFailed
 
 CONNECT_SECONDS = 10.0
 QUERY_SECONDS = 30.0
-_DAYS = "floor(extract(epoch from $1::interval) / 86400)::int"
-
-_TIME_COLUMNS = """
-select n.nspname, c.relname, a.attname, t.typname
-from pg_attribute a
-join pg_class c on c.oid = a.attrelid
-join pg_namespace n on n.oid = c.relnamespace
-join pg_type t on t.oid = a.atttypid
-where c.relkind in ('r', 'p') and not c.relispartition and a.attnum > 0 and not a.attisdropped
-  and a.attgenerated = '' and t.typname in ('timestamp', 'timestamptz', 'date')
-  and n.nspname not in ('pg_catalog', 'information_schema') and n.nspname not like 'pg_toast%'
-order by 1, 2, a.attnum
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +30,13 @@ class Address:
     def dsn(self, database: str, scheme: str = "postgresql") -> str:
         """A DSN for libpq and asyncpg."""
         login = quote(self.user, safe="") + (f":{quote(self.password, safe='')}" if self.password else "")
-        query = f"?{urlencode(self.options)}" if self.options else ""
-        return f"{scheme}://{login}@{quote(self.host, safe='')}:{self.port}/{quote(database, safe='')}{query}"
+        place, options = f"{quote(self.host, safe='')}:{self.port}", self.options
+        if self.host.startswith("/"):  # the folder of a socket is no host, and goes where every driver finds it
+            place, options = "", (("host", self.host), ("port", str(self.port)), *options)
+        elif ":" in self.host:
+            place = f"[{self.host}]:{self.port}"
+        query = f"?{urlencode(options)}" if options else ""
+        return f"{scheme}://{login}@{place}/{quote(database, safe='')}{query}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,12 +81,14 @@ class TrialDatabase:
     @property
     def environ(self) -> Mapping[str, str]:
         """The PG* variables."""
+        mode = dict(self.address.options).get("sslmode")
         return {
             "PGHOST": self.host,
             "PGPORT": str(self.port),
             "PGUSER": self.user,
             "PGPASSWORD": self.password,
             "PGDATABASE": self.name,
+            **({"PGSSLMODE": mode} if mode else {}),
         }
 
     async def fetch(self, query: str) -> tuple[tuple[object, ...], ...]:
@@ -102,49 +97,32 @@ class TrialDatabase:
             try:
                 async with connection.transaction(readonly=True):
                     rows = await connection.fetch(query, timeout=QUERY_SECONDS)
-            except (asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError) as e:
+            except TimeoutError as e:
+                raise DatabaseFailed(f"over {QUERY_SECONDS:g} s for {query!r}", remedy="make the query quicker") from e
+            except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as e:
                 raise DatabaseFailed(f"{_said(e)} in {query!r}", remedy="correct the query") from e
         return tuple(tuple(row.values()) for row in rows)
 
     async def shift_time(self, interval: timedelta, keep: Sequence[str] = ()) -> int:
-        """Move every timestamp, timestamptz and date back by `interval`, in one transaction.
+        """Move every timestamp, timestamptz and date back by `interval`, in one transaction (see `time_shift`).
 
-        A date moves by the whole days of the interval. Columns in `keep` (`column` or
-        `table.column`), generated columns and foreign tables stay. Triggers do not fire when the
-        role may switch them off. Returns how many columns were moved. Raises DatabaseFailed.
+        Returns how many columns were moved. Raises DatabaseFailed, and then nothing has moved.
         """
         async with Connection(self.address, self.name) as connection:
             try:
                 async with connection.transaction():
-                    if await connection.fetchval("select current_setting('is_superuser') = 'on'"):
-                        await connection.execute("set local session_replication_role = replica")
-                    columns = [tuple(r.values()) for r in await connection.fetch(_TIME_COLUMNS)]
-                    kept = [c for c in columns if c[2] not in keep and f"{c[1]}.{c[2]}" not in keep]
-                    for statement in _updates(kept):
-                        await connection.execute(statement, interval, timeout=QUERY_SECONDS)
-            except (asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError) as e:
+                    return await shift(connection, interval, keep, QUERY_SECONDS)
+            except TimeoutError as e:
                 raise DatabaseFailed(
-                    f"time could not pass: {_said(e)}", remedy="leave the column out with given.keep_columns"
+                    f"time could not pass within {QUERY_SECONDS:g} s a table",
+                    remedy="the target must commit before its turn ends: a lock is held",
                 ) from e
-        return len(kept)
-
-
-def _updates(columns: Sequence[tuple[str, str, str, str]]) -> list[str]:
-    """One UPDATE a table."""
-    tables: dict[tuple[str, str], list[str]] = {}
-    for schema, table, column, kind in columns:
-        name = quoted(column)
-        moved = f"{name} - {_DAYS if kind == 'date' else '$1::interval'}"
-        tables.setdefault((schema, table), []).append(f"{name} = {moved}")
-    return [
-        f"update {quoted(s)}.{quoted(t)} set {', '.join(c)}"  # noqa: S608  every identifier is quoted
-        for (s, t), c in tables.items()
-    ]
-
-
-def quoted(identifier: str) -> str:
-    """An SQL identifier."""
-    return '"' + identifier.replace('"', '""') + '"'
+            except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as e:
+                table = getattr(e, "table_name", None)
+                raise DatabaseFailed(
+                    f"time could not pass{f' in table {table}' if table else ''}: {_said(e)}",
+                    remedy="leave the column out with given.keep_columns",
+                ) from e
 
 
 def _said(error: BaseException) -> str:

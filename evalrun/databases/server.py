@@ -4,44 +4,58 @@ from __future__ import annotations
 
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from evalrun.databases.clones import Clones
+from evalrun.databases.clones import ADMIN_DATABASE, Clones
 from evalrun.databases.database import Address
 from evalrun.errors import UsageError
 from evalrun.interfaces import Database, DatabaseSetup, Migrate
 
 SCHEMES = ("postgresql", "postgres", "postgresql+asyncpg")
+SHAPE = "postgresql://user:password@host:5432/name"
+SWEEP_SECONDS = 600.0
 
 
-def address_of(dsn: str) -> Address:
-    """The address in a DSN. Raises UsageError without repeating it, for it may hold a password."""
+def address_of(dsn: str) -> tuple[Address, str]:
+    """The address in a DSN, and its database. Raises UsageError without repeating it, for it may hold a password."""
     try:
         parts = urlsplit(dsn)
-        port = parts.port or 5432
+        query = dict(parse_qsl(parts.query))
+        host = query.pop("host", "") or unquote(parts.hostname or "")
+        port = int(query.pop("port", 0) or parts.port or 5432)
     except ValueError as e:
-        raise UsageError("the database DSN is not a URL", remedy="postgresql://user:password@host:5432/name") from e
-    if parts.scheme not in SCHEMES or not parts.hostname:
         raise UsageError(
-            f"the database DSN has the scheme {parts.scheme!r} or no host",
-            remedy='write database = "embedded", or postgresql://user:password@host:5432/name',
+            "the database DSN is not a URL", remedy=f"{SHAPE}, signs such as # / ? : @ in a password written as %23"
+        ) from e
+    if parts.scheme not in SCHEMES or not host or parts.fragment:
+        raise UsageError(
+            "the database DSN is not a Postgres URL with a host",
+            remedy=f'write database = "embedded", or {SHAPE}; signs such as # / ? : @ in a password as %23',
         )
-    return Address(
-        host=unquote(parts.hostname),
+    if "ssl" in query:  # as SQLAlchemy's asyncpg dialect calls it
+        query["sslmode"] = query.pop("ssl")
+    address = Address(
+        host=host,
         port=port,
-        user=unquote(parts.username or "postgres"),
-        password=unquote(parts.password or ""),
-        options=tuple(parse_qsl(parts.query)),
+        user=query.pop("user", "") or unquote(parts.username or "postgres"),
+        password=query.pop("password", "") or unquote(parts.password or ""),
+        options=tuple(query.items()),
     )
+    return address, unquote(parts.path.strip("/")) or ADMIN_DATABASE
 
 
 class Server:
-    """A real server (see `interfaces.DatabaseServer`)."""
+    """A real server (see `interfaces.DatabaseServer`). The DSN's database is where its administration is done."""
 
     def __init__(self, setup: DatabaseSetup) -> None:
-        self._clones = Clones(address_of(setup.location), setup.run)
+        address, admin = address_of(setup.location)
+        self._clones = Clones(address, setup.run, admin=admin)
 
     async def start(self) -> None:
         """Reach it and sweep. Raises DatabaseFailed."""
         await self._clones.open()
+
+    async def sweep(self) -> int:
+        """Drop the databases of dead runs; returns how many. Raises DatabaseFailed."""
+        return await self._clones.sweep(seconds=SWEEP_SECONDS)
 
     async def prepare(self, migrate: Migrate | None, ahead: int) -> None:
         """Make the template and begin to clone."""
@@ -56,5 +70,5 @@ class Server:
         self._clones.drop(database)
 
     async def close(self) -> None:
-        """Drop everything of this run."""
+        """Drop everything of this run. Raises DatabaseFailed."""
         await self._clones.close(dropping=True)
