@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Protocol
 
-from evalrun.errors import CannotJudge, DatabaseFailed, TargetFailed
+from evalrun.errors import CannotJudge, DatabaseFailed, EvalrunError
 from evalrun.expectation import Checkpoint, Evidence, Expectations, SqlResult
 from evalrun.interfaces import Capability, Event, Inbound, Target
 from evalrun.matching import evaluate
@@ -158,7 +158,7 @@ class Conversation:
             self.ending = Ending.STEPS_DONE
         try:
             self.turns.append(await play_turn(self.on.target, self.on.session, full))
-        except TargetFailed as e:
+        except EvalrunError as e:
             if isinstance(e.turn, Turn):
                 self.turns.append(e.turn)
             raise

@@ -59,7 +59,10 @@ class Problem:
 
 
 class EvalrunError(Exception):
-    """An expected failure: a message, the cure, and where known the place in a file."""
+    """An expected failure: a message, the cure, and where known the place in a file.
+
+    `turn` is the turn (transcript.Turn) it broke, with what had been said in it, when it broke one.
+    """
 
     exit_code: ClassVar[int] = 70
     reason: ClassVar[str] = "error"
@@ -69,6 +72,7 @@ class EvalrunError(Exception):
         self.message = message
         self.remedy = remedy
         self.where = where
+        self.turn: object = None
 
     def __str__(self) -> str:
         """`where: message`, without the remedy."""
@@ -192,10 +196,7 @@ class DatabaseFailed(CannotJudge):
 
 
 class TargetFailed(CannotJudge):
-    """The target raised, died or cut its stream.
-
-    `detail` holds its traceback, `turn` the turn (transcript.Turn) it was in with what it had sent.
-    """
+    """The target raised, died or cut its stream; `detail` holds its traceback."""
 
     reason = "target"
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evalrun.clock import TrialClock
+from evalrun.errors import TargetFailed
 from evalrun.interfaces import Database, ModelEndpoint, Outgoing
 from evalrun.redaction import sanitise, sanitise_value
 from evalrun.scenario import Participant
@@ -49,21 +50,24 @@ class Recorder:
             return self._pages.setdefault(turn, _Page())
 
     def bubble(self, turn: int, outgoing: Outgoing, to: str) -> str:
-        """Record a message; returns its id."""
+        """Record a message; returns its id. Raises TargetFailed when its text is none."""
+        if not isinstance(outgoing.text, str):
+            kind = type(outgoing.text).__name__
+            raise TargetFailed(f"the target emitted {kind}, not text", remedy="emit text, or an Outgoing with a text")
         text, changed = sanitise(outgoing.text)
         identifier = f"m{next(self._ids)}"
-        bubble = Bubble(id=identifier, text=text, to=to, kind=outgoing.kind, sanitised=changed)
+        bubble = Bubble(id=identifier, text=text, to=sanitise(to)[0], kind=outgoing.kind, sanitised=changed)
         self._add(turn, "bubbles", bubble)
         return identifier
 
     def tool(self, turn: int, call: ToolCall) -> None:
-        """Record a tool call."""
-        self._sees_tools = True
-        self._add(turn, "tools", sanitise_value(call))
+        """Record a tool call as it is now: what the target changes in its objects later is not seen."""
+        kept = replace(call, arguments=_snapshot(call.arguments), result=_snapshot(call.result))
+        self._add(turn, "tools", sanitise_value(kept))
 
     def route(self, turn: int, route: Route) -> None:
         """Record a hand-over."""
-        self._add(turn, "routes", route)
+        self._add(turn, "routes", sanitise_value(route))
 
     def retract(self, message_id: str) -> None:
         """Mark a message as taken back, whichever turn it is of."""
@@ -99,11 +103,28 @@ class Recorder:
             if self._ended:
                 self.strays += 1
                 return
+            self._sees_tools = self._sees_tools or isinstance(item, ToolCall)
             page = self._pages.setdefault(turn, _Page())
             if page.settled and isinstance(item, Bubble):
                 item = replace(item, late=True)
             getattr(page, kind).append(item)
             page.changes += 1
+
+
+def _snapshot(value: object) -> object:
+    """A copy of plain containers, however deep; anything else as it is."""
+    try:
+        return _copied(value)
+    except RecursionError:
+        return repr(value)
+
+
+def _copied(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {k: _copied(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_copied(v) for v in value]
+    return tuple(_copied(v) for v in value) if isinstance(value, tuple) else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,8 @@ from evalrun.session import LiveSession
 from evalrun.transcript import Observed, Opening, Turn
 
 POLL_SECONDS = 0.02
+GRACE_SECONDS = 1.0
+LONGEST_SAID = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +44,9 @@ class Move:
 async def play_turn(target: Target, session: LiveSession, move: Move) -> Turn:
     """Play one turn and return it, also when it timed out (`Observed.TIMED_OUT`).
 
-    Raises TargetFailed (its `turn` holds what came before the fault) when the target raises;
-    ModelFailed, BudgetReached and DatabaseFailed raised inside it pass as themselves.
+    Raises TargetFailed when the target raises; ModelFailed, BudgetReached and DatabaseFailed
+    raised inside it pass as themselves, also when the target wrapped them. The error's `turn`
+    holds what had been said before.
     """
     started = time.monotonic()
     view = session.for_turn(move.number, started + move.timeout)
@@ -54,23 +57,48 @@ async def play_turn(target: Target, session: LiveSession, move: Move) -> Turn:
         silence_expected=move.silent,
         now=session.clock.now(),
     )
-    timed_out = False
+    # a task of its own: a target that swallows its cancellation must not hold the run
+    task = asyncio.ensure_future(_play(target, view, move))
     try:
-        async with asyncio.timeout(move.timeout) as limit:
-            await _open(target, view, move)
-            settled_by = await _settle(target, view)
-    except EvalrunError:
+        ended, _ = await asyncio.wait({task}, timeout=move.timeout)
+    except asyncio.CancelledError:
         view.recorder.settle(move.number)
+        await _abandon(task)
         raise
-    except Exception as e:
-        if not limit.expired():
-            cause = _own_error(e)
-            if cause is not None:
-                raise cause from e
-            raise _failed(e, _closed(turn, view, started, "raised")) from e
-        timed_out, settled_by = True, "deadline"
-    done = _closed(turn, view, started, settled_by)
-    return replace(done, observed=Observed.TIMED_OUT) if timed_out else done
+    if not ended:
+        closed = _closed(turn, view, started, "deadline")
+        await _abandon(task)
+        return replace(closed, observed=Observed.TIMED_OUT)
+    error = _error(task)
+    if error is None:
+        return _closed(turn, view, started, task.result())
+    closed = _closed(turn, view, started, "raised")
+    known = _own_error(error) or _failed(error, move.number)
+    known.turn = closed
+    if known is error:
+        raise known
+    raise known from error
+
+
+async def _play(target: Target, view: LiveSession, move: Move) -> str:
+    """Open the turn and wait until it settles; returns how that was known."""
+    try:
+        await _open(target, view, move)
+        return await _settle(target, view)
+    except SystemExit as e:  # it would end the whole run, with the exit code of the target
+        raise TargetFailed(f"the target called sys.exit({e.code})", remedy="let it raise an error instead") from e
+
+
+async def _abandon(task: asyncio.Task[str]) -> None:
+    """Cancel a turn and give it a moment; one that goes on has nothing left to write to."""
+    task.cancel()
+    task.add_done_callback(_error)
+    await asyncio.wait({task}, timeout=GRACE_SECONDS)
+
+
+def _error(task: asyncio.Task[str]) -> BaseException | None:
+    """What a task ended with."""
+    return asyncio.CancelledError("cancelled by itself") if task.cancelled() else task.exception()
 
 
 async def _open(target: Target, view: LiveSession, move: Move) -> None:
@@ -112,23 +140,26 @@ def _closed(turn: Turn, view: LiveSession, started: float, settled_by: str) -> T
 
 
 def _own_error(error: BaseException) -> EvalrunError | None:
-    """An error of evalrun that the target wrapped in one of its own: the model or the budget, not the product."""
+    """An error of evalrun that the target wrapped in its own: the model or the budget failed, not the product."""
     seen: set[int] = set()
-    current: BaseException | None = error
-    while current is not None and id(current) not in seen:
+    open_ends: list[BaseException] = [error]
+    while open_ends:
+        current = open_ends.pop(0)
         if isinstance(current, EvalrunError):
             return current
-        seen.add(id(current))
-        current = current.__cause__ or current.__context__
+        if id(current) not in seen:
+            seen.add(id(current))
+            inner = current.exceptions if isinstance(current, BaseExceptionGroup) else ()
+            open_ends += [e for e in (*inner, current.__cause__, current.__context__) if e is not None]
     return None
 
 
-def _failed(error: BaseException, turn: Turn) -> TargetFailed:
+def _failed(error: BaseException, number: int) -> TargetFailed:
     at = traceback.extract_tb(error.__traceback__)
     place = f" at {at[-1].filename.rpartition('/')[2]}:{at[-1].lineno}" if at else ""
+    said = " ".join("".join(traceback.format_exception_only(error)).split())
     return TargetFailed(
-        f"the target raised {type(error).__name__}: {error}{place} in turn {turn.number}",
+        f"the target raised {said[:LONGEST_SAID]}{place} in turn {number}",
         remedy="its traceback is in the report",
         detail="".join(traceback.format_exception(error)),
-        turn=turn,
     )

@@ -7,17 +7,16 @@ worker thread, so that one slow target does not stop the others.
 from __future__ import annotations
 
 import asyncio
-import importlib
+import contextvars
 import inspect
-import sys
 import threading
-import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
-from typing import Any, Literal, get_args
+from typing import Any
 
-from evalrun.errors import CapabilityMissing, TargetFailed, UsageError
+from evalrun.adapters import entry
+from evalrun.errors import CapabilityMissing, TargetFailed
 from evalrun.interfaces import (
     Capability,
     Database,
@@ -30,14 +29,10 @@ from evalrun.interfaces import (
     TargetSetup,
 )
 
-Isolation = Literal["instance", "session-key", "process", "serial"]
-
 
 def connect(setup: TargetSetup) -> PythonTarget:
     """Import the entry of a target and connect it. Raises UsageError with the cure."""
-    found = _import(setup)
-    adapter = _instance(found, setup)
-    return PythonTarget(adapter, name=setup.name)
+    return PythonTarget(entry.adapter_of(setup), name=setup.name)
 
 
 class PythonTarget:
@@ -45,12 +40,11 @@ class PythonTarget:
 
     def __init__(self, adapter: object, *, name: str) -> None:
         self._adapter = adapter
-        self._handle = _handler(adapter, name)
+        self._handle = entry.handler(adapter, name)
         self.capabilities = frozenset(c for c in Capability if callable(getattr(adapter, c.value, None)))
-        tools = getattr(adapter, "tools", None)
-        self.tools: tuple[str, ...] | None = None if tools is None or callable(tools) else tuple(tools)
-        self.isolation: Isolation = _isolation(adapter, name)
-        self.settle: Settle = _settle(adapter, name, self.capabilities)
+        self.tools: tuple[str, ...] | None = entry.tools(adapter, name)
+        self.isolation: entry.Isolation = entry.isolation(adapter, name)
+        self.settle: Settle = entry.settle(adapter, name, self.capabilities)
         self._turn_of_all = asyncio.Lock() if self.isolation == "serial" else None
         self._holding: set[str] = set()
 
@@ -122,29 +116,32 @@ class PythonTarget:
         if isinstance(reply, (str, Outgoing)):
             session.emit(reply)
             return
-        if isinstance(reply, Sequence) and all(isinstance(r, (str, Outgoing)) for r in reply):
+        if isinstance(reply, (list, tuple)) and all(isinstance(r, (str, Outgoing)) for r in reply):
             for bubble in reply:
                 session.emit(bubble)
             return
         raise TargetFailed(
             f"the adapter returned {type(reply).__name__}: {str(reply)[:80]!r}",
-            remedy="return text, an Outgoing, a sequence of them, or None; or call session.emit()",
+            remedy="return text, an Outgoing, a list of them, or None; or call session.emit()",
         )
 
 
 async def _call(function: Callable[..., Any], *args: object) -> Any:
-    """Call sync code in a worker thread and async code here."""
-    by_class = getattr(type(function), "__call__", None)  # noqa: B004  not whether it can be called, but how
-    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(by_class):
-        return await function(*args)
-    result = await _in_thread(function, *args)
-    return await result if inspect.isawaitable(result) else result
+    """Call sync code in a worker thread and async code here. Raises TargetFailed when it wants to end the process."""
+    try:
+        if entry.is_async(function):
+            return await function(*args)
+        result = await _in_thread(function, *args)
+        return await result if inspect.isawaitable(result) else result
+    except SystemExit as e:  # it would end the whole run, with the exit code of the target
+        raise TargetFailed(f"the target called sys.exit({e.code})", remedy="let it raise an error instead") from e
 
 
 async def _in_thread(function: Callable[..., Any], *args: object) -> Any:
     """Run sync code in a thread that does not keep the process alive: one that hangs cannot be ended."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Any] = loop.create_future()
+    context = contextvars.copy_context()
 
     def settle(result: Any, error: BaseException | None) -> None:
         if done.done():
@@ -155,10 +152,11 @@ async def _in_thread(function: Callable[..., Any], *args: object) -> Any:
             done.set_exception(error)
 
     def work() -> None:
+        outcome: tuple[Any, BaseException | None]
         try:
-            outcome = (function(*args), None)
+            outcome = (context.run(function, *args), None)
         except BaseException as e:  # noqa: BLE001  handed to whoever waits
-            outcome = (None, e)
+            outcome = (None, _carried(e))
         with suppress(RuntimeError):  # the loop may be closed by now: nobody waits any more
             loop.call_soon_threadsafe(settle, *outcome)
 
@@ -166,104 +164,10 @@ async def _in_thread(function: Callable[..., Any], *args: object) -> Any:
     return await done
 
 
-def _import(setup: TargetSetup) -> object:
-    module, colon, attribute = setup.entry.partition(":")
-    if not (module and colon and attribute):
-        raise UsageError(
-            f"target {setup.name!r}: entry {setup.entry!r} is not module:attribute",
-            remedy='write entry = "my_bot:reply" in its table',
-        )
-    root = str(setup.root)
-    if root not in sys.path:
-        sys.path.insert(0, root)
-    try:
-        found: Any = importlib.import_module(module)
-    except ModuleNotFoundError as e:
-        if e.name and (module == e.name or module.startswith(f"{e.name}.")):
-            raise UsageError(
-                f"target {setup.name!r}: there is no module {e.name!r}",
-                remedy=f"entry is looked up from {setup.file or 'the project folder'} and among installed packages",
-            ) from e
-        raise UsageError(_trouble(setup, e), remedy="install what it needs, or correct it") from e
-    except Exception as e:
-        raise UsageError(_trouble(setup, e), remedy="it must be importable: python -c 'import …'") from e
-    for part in attribute.split("."):
-        if not hasattr(found, part):
-            raise UsageError(
-                f"target {setup.name!r}: {module} has no {attribute!r}", remedy="name a class, instance or function"
-            )
-        found = getattr(found, part)
-    return found
-
-
-def _trouble(setup: TargetSetup, error: Exception) -> str:
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if "importlib" not in f.filename]
-    at = f" ({frames[-1].filename.rpartition('/')[2]}:{frames[-1].lineno})" if len(frames) > 1 else ""
-    return f"target {setup.name!r}: importing {setup.entry} raised {type(error).__name__}: {error}{at}"
-
-
-def _instance(found: object, setup: TargetSetup) -> object:
-    if not isinstance(found, type):
-        return found
-    try:
-        return found()
-    except Exception as e:
-        raise UsageError(_trouble(setup, e), remedy="an adapter class is made without arguments") from e
-
-
-def _handler(adapter: object, name: str) -> Callable[..., Any]:
-    handle = getattr(adapter, "handle", None)
-    if callable(handle):
-        return handle  # type: ignore[no-any-return]
-    if not callable(adapter):
-        raise UsageError(
-            f"target {name!r} is a {type(adapter).__name__} without handle()",
-            remedy="give it handle(session, inbound), or name a function",
-        )
-    if len(_positional(adapter)) == 1:
-        return _text_only(adapter)
-    return adapter
-
-
-def _positional(function: Callable[..., Any]) -> list[inspect.Parameter]:
-    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    needed = inspect.signature(function).parameters.values()
-    return [p for p in needed if p.kind in kinds and p.default is inspect.Parameter.empty]
-
-
-def _text_only(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A bare `reply(text)` as a handler."""
-    if inspect.iscoroutinefunction(function):
-
-        async def handle(_session: Session, inbound: Inbound) -> object:
-            return await function(inbound.text)
-
-        return handle
-
-    def handle_in_thread(_session: Session, inbound: Inbound) -> object:
-        return function(inbound.text)
-
-    return handle_in_thread
-
-
-def _isolation(adapter: object, name: str) -> Isolation:
-    isolation: Isolation = getattr(adapter, "isolation", "session-key")
-    if isolation not in get_args(Isolation):
-        raise UsageError(
-            f"target {name!r}: isolation {isolation!r} is unknown", remedy=f"known: {', '.join(get_args(Isolation))}"
-        )
-    if isolation == "process":
-        raise UsageError(
-            f"target {name!r}: the python adapter runs in this process and cannot isolate by process",
-            remedy='use "serial" to play its trials one after another',
-        )
-    return isolation
-
-
-def _settle(adapter: object, name: str, capabilities: frozenset[Capability]) -> Settle:
-    settle = getattr(adapter, "settle", Settle())
-    if not isinstance(settle, Settle):
-        raise UsageError(f"target {name!r}: settle must be an evalrun Settle", remedy='for example Settle(how="quiet")')
-    if settle.how == "idle" and Capability.IDLE not in capabilities:
-        raise CapabilityMissing(f"target {name!r}: settle is idle but there is no idle()", remedy="add idle(session)")
-    return settle
+def _carried(error: BaseException) -> BaseException:
+    """The error as a future can carry it: it refuses StopIteration and takes some others for its own end."""
+    if isinstance(error, (Exception, SystemExit)) and not isinstance(error, StopIteration):
+        return error
+    carried = RuntimeError(f"{type(error).__name__}: {error}")
+    carried.__cause__ = error
+    return carried
