@@ -220,6 +220,9 @@ class DatabaseServer(Protocol):
     async def start(self) -> None:
         """Start or reach the server and sweep what dead runs left. Raises DatabaseFailed."""
 
+    async def sweep(self) -> int:
+        """Remove what dead runs left, also without `start`; returns how many. Raises DatabaseFailed."""
+
     async def prepare(self, migrate: Migrate | None, ahead: int) -> None:
         """Make the template, let `migrate` fill it, and clone up to `ahead` databases before they are asked for."""
 
