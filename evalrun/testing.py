@@ -11,7 +11,7 @@ import itertools
 import os
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -180,20 +180,17 @@ class _Probe:
             run = f"check-{os.getpid()}"
             setup = DatabaseSetup(location=self.database, run=run, environ=os.environ, tmp=tmp)
             server = plugins.load("databases", kind)(setup)
-        try:
+        info = SuiteInfo(run="check", options={}, root=Path.cwd(), tmp=tmp, style_rules=None, environ=os.environ)
+        async with AsyncExitStack() as closing:
             if server is not None:
+                closing.push_async_callback(server.close)
                 await server.start()
-            await target.setup(
-                SuiteInfo(run="check", options={}, root=Path.cwd(), tmp=tmp, style_rules=None, environ=os.environ)
-            )
+            closing.push_async_callback(target.teardown)
+            await target.setup(info)
             if server is not None:
                 migrate = target.migrate if Capability.MIGRATE in target.capabilities else None
                 await server.prepare(migrate, 0)
             yield server
-            await target.teardown()
-        finally:
-            if server is not None:
-                await server.close()
 
     async def _play(self, target: Target, server: DatabaseServer | None, tmp: Path) -> Turn | None:
         model = self.model or FixedModel()

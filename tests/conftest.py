@@ -24,6 +24,9 @@ class Cluster:
         try:
             self._run(self._server.start())
             self._run(self._server.prepare(None, 0))
+            database = self.database()
+            self.dsn = database.dsn.replace(f"/{database.name}", "/postgres")
+            """Its address as a real server's, with the database for administration."""
         except BaseException:
             self.close()
             raise
@@ -32,6 +35,12 @@ class Cluster:
         """A new empty database."""
         fresh: Database = self._run(self._server.clone(""))
         return fresh
+
+    @property
+    def folder(self) -> Path:
+        """Where it keeps its data."""
+        assert self._server._folder is not None
+        return self._server._folder.path
 
     def forget(self, database: Database) -> None:
         """Drop a database."""

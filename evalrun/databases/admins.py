@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 import asyncpg
@@ -25,9 +25,15 @@ T = TypeVar("T")
 
 
 class Admins:
-    """At most four sessions on one database of a server, opened when needed. Every method raises DatabaseFailed."""
+    """At most four sessions on one database of a server, opened when needed. Every method raises DatabaseFailed.
 
-    def __init__(self, address: Address, database: str, application: str) -> None:
+    `waits` are the seconds before each new attempt on a database in use.
+    """
+
+    def __init__(
+        self, address: Address, database: str, application: str, *, waits: Sequence[float] = BUSY_WAITS
+    ) -> None:
+        self._waits = waits
         self._address = address
         self._database = database
         self._application = application
@@ -37,7 +43,7 @@ class Admins:
 
     async def execute(self, statement: str, *, about: str = "") -> None:
         """Run one statement; while the database it is `about` is in use, wait and try again, then name who uses it."""
-        for wait in (*BUSY_WAITS, None):
+        for wait in (*self._waits, None):
             try:
                 await self.use(lambda c: c.execute(statement, timeout=STATEMENT_SECONDS))
                 return

@@ -26,9 +26,12 @@ BEAT_SECONDS = 60.0
 
 
 class Clones:
-    """The databases of one run on one server."""
+    """The databases of one run on one server; `patience` in seconds is for others to leave the template."""
 
-    def __init__(self, address: Address, run: str, *, admin: str = ADMIN_DATABASE) -> None:
+    def __init__(
+        self, address: Address, run: str, *, admin: str = ADMIN_DATABASE, patience: float = TEMPLATE_SECONDS
+    ) -> None:
+        self._patience = patience
         self._address = address
         self._run = run
         self._admin = admin
@@ -125,7 +128,7 @@ class Clones:
 
     async def _left_alone(self) -> None:
         """Wait until nobody is connected to the template. Raises DatabaseFailed naming who is."""
-        deadline = asyncio.get_running_loop().time() + TEMPLATE_SECONDS
+        deadline = asyncio.get_running_loop().time() + self._patience
         pause = 0.01
         while users := await self._admins.users(self._template):
             if asyncio.get_running_loop().time() > deadline:
