@@ -7,6 +7,8 @@ import threading
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
+from evalrun.errors import UsageError
+
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _INTERVAL = re.compile(r"(?:\d+[smhdw])+")
 _PART = re.compile(r"(\d+)([smhdw])")
@@ -44,15 +46,18 @@ class TrialClock:
             return self._last
 
     def resolve(self, text: str) -> datetime | str:
-        """`now`, `now-3d`, `now+2h30m` as a time; any other text unchanged."""
+        """`now`, `now-3d`, `now+2h30m` as a time; any other text unchanged. Raises UsageError out of the calendar."""
         found = _RELATIVE.fullmatch(text.strip())
         if not found:
             return text
         sign, interval = found.groups()
         if not interval:
             return self.start
-        moved = parse_interval(interval)
-        return self.start - moved if sign == "-" else self.start + moved
+        try:
+            moved = parse_interval(interval)
+            return self.start - moved if sign == "-" else self.start + moved
+        except (OverflowError, ValueError) as e:
+            raise UsageError(f"{text!r} leaves the calendar", remedy="write a shorter time, such as now-3d") from e
 
     def resolve_tree(self, value: object) -> object:
         """The same value with every relative time in it resolved."""

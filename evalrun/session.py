@@ -149,7 +149,7 @@ class LiveSession:
         `to` is a participant's id or address. A recipient nobody knows is kept as given, so that
         the recipient check finds it.
         """
-        outgoing = Outgoing(text=message) if isinstance(message, str) else message
+        outgoing = message if isinstance(message, Outgoing) else Outgoing(text=message)
         return self.recorder.bubble(self.turn, outgoing, self._known(to or outgoing.to))
 
     def retract(self, message_id: str) -> None:
