@@ -1,0 +1,1 @@
+# claimed by reports part
