@@ -20,7 +20,7 @@ from evalrun.persona_actor import Drafted, closing
 from evalrun.scenario import AdvanceStep, EventStep, ExpectStep, Participant, PersonaStep, Scenario, Step, UserStep
 from evalrun.session import LiveSession
 from evalrun.transcript import Ending, InboundKind, Observed, Opening, Transcript, Turn
-from evalrun.turn_play import Move, play_turn
+from evalrun.turn_play import Move, play_turn, state_of
 
 CLOSING_EXCHANGES = 2
 
@@ -209,7 +209,7 @@ class Conversation:
         session, target = self.on.session, self.on.target
         state = None
         if wanted.state and Capability.STATE in target.capabilities:
-            state = await target.state(session)
+            state = await state_of(target, session)
         results = []
         for query in dict.fromkeys(q.query for q in wanted.sql):
             if session.database is None:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import time
 import traceback
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import Any
 
 from evalrun.errors import EvalrunError, TargetFailed
 from evalrun.interfaces import Capability, Event, Inbound, Target
@@ -73,8 +75,25 @@ async def play_turn(target: Target, session: LiveSession, move: Move) -> Turn:
     if error is None:
         return _closed(turn, view, started, task.result())
     closed = _closed(turn, view, started, "raised")
-    known = _own_error(error) or _failed(error, move.number)
+    known = _own_error(error) or _failed(error, f"turn {move.number}")
     known.turn = closed
+    if known is error:
+        raise known
+    raise known from error
+
+
+async def state_of(target: Target, session: LiveSession) -> Mapping[str, object]:
+    """The target's observable state. Raises TargetFailed when it raises, what is not its fault as itself."""
+    task = asyncio.ensure_future(target.state(session))
+    try:
+        await asyncio.wait({task})
+    except asyncio.CancelledError:
+        await _abandon(task)
+        raise
+    error = _error(task)
+    if error is None:
+        return task.result()
+    known = _own_error(error) or _failed(error, "state()")
     if known is error:
         raise known
     raise known from error
@@ -89,14 +108,14 @@ async def _play(target: Target, view: LiveSession, move: Move) -> str:
         raise TargetFailed(f"the target called sys.exit({e.code})", remedy="let it raise an error instead") from e
 
 
-async def _abandon(task: asyncio.Task[str]) -> None:
-    """Cancel a turn and give it a moment; one that goes on has nothing left to write to."""
+async def _abandon(task: asyncio.Task[Any]) -> None:
+    """Cancel what the target does and give it a moment; one that goes on has nothing left to write to."""
     task.cancel()
     task.add_done_callback(_error)
     await asyncio.wait({task}, timeout=GRACE_SECONDS)
 
 
-def _error(task: asyncio.Task[str]) -> BaseException | None:
+def _error(task: asyncio.Task[Any]) -> BaseException | None:
     """What a task ended with."""
     return asyncio.CancelledError("cancelled by itself") if task.cancelled() else task.exception()
 
@@ -154,12 +173,12 @@ def _own_error(error: BaseException) -> EvalrunError | None:
     return None
 
 
-def _failed(error: BaseException, number: int) -> TargetFailed:
+def _failed(error: BaseException, during: str) -> TargetFailed:
     at = traceback.extract_tb(error.__traceback__)
     place = f" at {at[-1].filename.rpartition('/')[2]}:{at[-1].lineno}" if at else ""
     said = " ".join("".join(traceback.format_exception_only(error)).split())
     return TargetFailed(
-        f"the target raised {said[:LONGEST_SAID]}{place} in turn {number}",
+        f"the target raised {said[:LONGEST_SAID]}{place} in {during}",
         remedy="its traceback is in the report",
         detail="".join(traceback.format_exception(error)),
     )

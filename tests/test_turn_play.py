@@ -14,7 +14,7 @@ from evalrun.errors import BudgetReached, DatabaseFailed, EvalrunError, ModelFai
 from evalrun.interfaces import Event, Settle
 from evalrun.testing import FixedModel
 from evalrun.transcript import InboundKind, Observed, Opening, Turn
-from evalrun.turn_play import Move, play_turn
+from evalrun.turn_play import Move, play_turn, state_of
 from tests.sessions import LEA, blank, move_of, played, session_of, target_of
 
 DOWN = ModelFailed("the model is down", remedy="wait")
@@ -237,6 +237,30 @@ def test_b19_no_way_to_fail_passes_for_anything_else(error, said, in_thread):
         asyncio.run(played(handle, session_of()))
     assert len(failed.value.message) < 500
     assert isinstance(failed.value.turn, Turn)
+
+
+@pytest.mark.parametrize(
+    ("error", "expected", "said"),
+    [
+        (KeyError("stage"), TargetFailed, r"raised KeyError: 'stage' at test_turn_play.py:\d+ in state"),
+        (DOWN, ModelFailed, "down"),
+    ],
+)
+def test_a_state_that_cannot_be_read_is_an_error_of_the_target(error, expected, said):
+    """What state() raises is the target's, not ours; what is not its fault passes as itself."""
+
+    class Bot:
+        """Has a broken state."""
+
+        def handle(self, session, inbound):
+            """Say nothing."""
+
+        async def state(self, session):
+            """Fail."""
+            raise error
+
+    with pytest.raises(expected, match=said):
+        asyncio.run(state_of(target_of(Bot()), session_of()))
 
 
 def test_a_cancelled_run_is_cancelled():

@@ -1,7 +1,9 @@
 """The in-process adapter: a class, an instance or a bare callable named `module:attribute`.
 
 Only `handle` is mandatory; everything else of the contract is detected. Sync code runs in a
-worker thread, so that one slow target does not stop the others.
+worker thread, so that one slow target does not stop the others; async code must not block, for
+it runs in the loop of the whole run. A worker that timed out cannot be ended: its session no
+longer records and its database is dropped.
 """
 
 from __future__ import annotations

@@ -117,6 +117,10 @@ class Embedded:
             raise DatabaseFailed("the embedded Postgres is not running", remedy="run again")
         return self._clones
 
+    def _environ(self) -> dict[str, str]:
+        """Nothing that Postgres would read (PG* variables), and a locale it has."""
+        return {"PATH": self._setup.environ.get("PATH", ""), "LC_ALL": "C"}
+
     async def _initdb(self, programs: Path, folder: ClusterFolder, password: str) -> None:
         user = self._user
         secret = folder.write("password", password, user)
@@ -125,7 +129,7 @@ class Embedded:
             *("-D", folder.data, *INITDB, "--pwfile", secret),
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,
-            env=_environ(),
+            env=self._environ(),
             cwd="/",
             start_new_session=True,
             user=user.uid if user else None,
@@ -169,7 +173,7 @@ class Embedded:
                 stderr=log,
                 start_new_session=True,
                 preexec_fn=ending_with_parent(),
-                env=_environ(),
+                env=self._environ(),
                 cwd="/",
                 user=user.uid if user else None,
                 group=user.gid if user else None,
@@ -192,11 +196,6 @@ async def _cheapen(address: Address) -> None:
     async with Connection(address, ADMIN_DATABASE) as connection:
         if connection.get_server_version().major >= SHORT_HASHES_SINCE:
             await connection.execute(f"set scram_iterations = 1; alter role {ROLE} password '{address.password}'")
-
-
-def _environ() -> dict[str, str]:
-    """Nothing of ours that Postgres would read (PG* variables), and a locale it has."""
-    return {"PATH": os.environ.get("PATH", ""), "LC_ALL": "C"}
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:

@@ -180,6 +180,21 @@ def test_b64_a_database_in_use_is_tried_again_then_named(cluster):
     asyncio.run(scene())
 
 
+def test_sessions_the_server_has_cut_are_opened_again(cluster, tmp_path):
+    """When the server cuts idle sessions, the next database is cloned all the same."""
+
+    async def scene():
+        async with started(cluster.dsn, tmp_path, "cut", ahead=1) as server:
+            await server.clone("a")
+            cut = "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'evalrun'"
+            await ask(cluster.dsn, f"{cut} and pid <> pg_backend_pid() and query like '%{ownership.key_of('cut')}%'")
+            await asyncio.sleep(0.05)
+            clones = await asyncio.gather(*(server.clone(f"{n}") for n in range(5)))
+            assert len({c.name for c in clones}) == 5
+
+    asyncio.run(scene())
+
+
 def test_a_migration_that_raises_is_raised_as_itself(cluster, tmp_path):
     """What migrate() raises reaches the run as it is, and what was made is dropped."""
 
