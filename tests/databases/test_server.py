@@ -265,6 +265,29 @@ def test_b66_a_leftover_somebody_looks_at_is_left_alone(cluster, tmp_path):
     asyncio.run(scene())
 
 
+@pytest.mark.parametrize(
+    ("place", "session", "left"), [("here", False, 1), ("elsewhere", True, 1), ("elsewhere", False, 0)]
+)
+def test_b66_a_living_owner_is_known_by_its_process_or_its_session(cluster, tmp_path, place, session, left):
+    """A run whose session was lost lives by its process here; one on another machine lives by its session."""
+
+    async def scene():
+        mark = ownership.mark() if place == "here" else '{"place": "another machine", "pid": 1, "started": "1"}'
+        name = ownership.name_of("marked", "template")
+        await ask(cluster.dsn, f'create database "{name}"')
+        await ask(cluster.dsn, f"comment on database \"{name}\" is '{mark}'")
+        settings = {"application_name": ownership.session_name("marked") if session else "psql"}
+        owner = await asyncpg.connect(cluster.dsn, server_settings=settings)
+        server = Server(setup_of(cluster.dsn, tmp_path, "sweeper"))
+        await server.sweep()
+        await server.close()
+        await owner.close()
+        assert len(await databases_of(cluster.dsn, "marked")) == left
+        await ask(cluster.dsn, f'drop database if exists "{name}"')
+
+    asyncio.run(scene())
+
+
 def test_b66_two_runs_at_the_same_moment(cluster, tmp_path):
     """Two runs on one server start and clone side by side and keep apart."""
 
