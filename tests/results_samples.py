@@ -1,1 +1,446 @@
-# claimed by reports part
+"""Runs as they really come out, for tests of stores and reports: every verdict, and hostile texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+from evalrun.errors import Where
+from evalrun.expectation import Unmet
+from evalrun.results import (
+    Exchange,
+    Judgement,
+    JudgementStatus,
+    JudgeTrust,
+    Ruler,
+    RunHeader,
+    RunResult,
+    ScenarioResult,
+    TrialResult,
+)
+from evalrun.rubric import PassRule
+from evalrun.scenario import Category
+from evalrun.style import Finding, Severity
+from evalrun.transcript import Bubble, Ending, InboundKind, Observed, Opening, ToolCall, Transcript, Turn
+from evalrun.usage import Role, RoleTotal, Spending, Tokens
+from evalrun.verdict import Outcome, Score, Stop, Verdict, exit_code, verdict_of, weigh
+
+NOW = datetime(2026, 12, 1, 9, 30, tzinfo=UTC)
+NAMES = ("character", "objective", "responsiveness", "format")
+RULER = Ruler(parts={"model": "anthropic:judge-1", "rubrics": "conversation:abc"})
+
+
+def money(agent: str = "0", persona: str = "0", judge: str = "0") -> Spending:
+    """What a trial cost by role, in USD."""
+    return Spending.from_roles(
+        {
+            role: RoleTotal(calls=3, tokens=Tokens(input=900, output=60), cost=Decimal(cost))
+            for role, cost in ((Role.AGENT, agent), (Role.PERSONA, persona), (Role.JUDGE, judge))
+        }
+    )
+
+
+def said(number: int, user: str, *bubbles: str, tools: Sequence[ToolCall] = (), observed: str = "replied") -> Turn:
+    """A simulated turn of Léa and what the agent sent back."""
+    return Turn(
+        number=number,
+        opening=Opening(kind=InboundKind.USER, text=user, sender="lea", simulated=True),
+        bubbles=tuple(Bubble(id=f"b{number}-{i}", text=b, to="lea") for i, b in enumerate(bubbles)),
+        tools=tuple(tools),
+        observed=Observed(observed),
+        allowed=("lea",),
+        now=NOW,
+        seconds=2.5,
+    )
+
+
+def transcript(*turns: Turn, ending: Ending = Ending.TURNS_USED, detail: str = "") -> Transcript:
+    """A conversation with Léa."""
+    return Transcript(
+        turns=turns, ending=ending, ending_detail=detail, names={"lea": "Léa", "noah": "Noah", "marc": "Marc"}
+    )
+
+
+def scored(rows: Sequence[Sequence[int]], reasons: Mapping[tuple[int, str], str] | None = None) -> tuple[Score, ...]:
+    """Scores of the four criteria, one row a turn."""
+    given = reasons or {}
+    return tuple(
+        Score(turn=t, criterion=c, value=v, reason=given.get((t, c), f"{c} is fine"))
+        for t, row in enumerate(rows, 1)
+        for c, v in zip(NAMES, row, strict=True)
+    )
+
+
+def rules(*findings: Finding) -> Judgement:
+    """What the style judge says."""
+    hard = next((f for f in findings if f.severity is Severity.HARD), None)
+    return Judgement(
+        judge="rules",
+        version="1",
+        deterministic=True,
+        gates=True,
+        findings=findings,
+        code=hard.rule if hard else "pass",
+        reason=f"{hard.rule}: {hard.message} in turn {hard.turn}" if hard else "no hard finding",
+    )
+
+
+def expectations(*unmet: Unmet) -> Judgement:
+    """What the judge of expectations says."""
+    reason = f"{unmet[0].path}: expected {unmet[0].expected}, got {unmet[0].got}" if unmet else "expectations met"
+    return Judgement(
+        judge="expectations",
+        version="1",
+        deterministic=True,
+        gates=True,
+        unmet=unmet,
+        code="expectation",
+        reason=reason,
+    )
+
+
+def rubric(scores: Sequence[Score], *, gates: bool = True) -> Judgement:
+    """What the model judge says, with the arithmetic of the default rule."""
+    marks = weigh(scores, PassRule())
+    assert marks is not None
+    return Judgement(
+        judge="rubric",
+        version="1.1",
+        gates=gates,
+        scores=tuple(scores),
+        marks=marks,
+        code="pass" if marks.passed else "score_low",
+        reason="; ".join(marks.why) or f"mean {float(marks.mean):.2f} over {marks.count} scores",
+        ruler=RULER,
+        seconds=1.5,
+    )
+
+
+SKIPPED = Judgement(
+    judge="rubric",
+    version="1.1",
+    gates=True,
+    status=JudgementStatus.SKIPPED,
+    code="not_asked",
+    reason="not asked: rules had already decided",
+)
+
+
+def trial(
+    scenario: str,
+    outcome: str,
+    reason: str,
+    *,
+    number: int = 1,
+    talk: Transcript | None = None,
+    judgements: Sequence[Judgement] = (),
+    cost: Spending | None = None,
+    **rest: object,
+) -> TrialResult:
+    """One trial; `rest` are more fields of it."""
+    result = TrialResult(
+        scenario=scenario,
+        number=number,
+        outcome=Outcome(outcome),
+        code=outcome,
+        reason=reason,
+        transcript=talk or transcript(said(1, "salut", "coucou Léa")),
+        judgements=tuple(judgements),
+        spending=money() if cost is None else cost,
+        started=NOW + timedelta(seconds=number),
+        seconds=9.25,
+        key="scenario=1;persona=2",
+    )
+    return replace(result, **rest)  # type: ignore[arg-type]
+
+
+def scenario(name: str, *trials: TrialResult, stage: str = "pricing", **rest: object) -> ScenarioResult:
+    """A scenario with its verdict by the real rule."""
+    replayed = {t.replays for t in trials}
+    final = [t for t in trials if t.number not in replayed]
+    verdict = verdict_of([(t.outcome, t.fact) for t in final])
+    shown = {Verdict.UNSTABLE: "fail"}.get(verdict, verdict.value)
+    result = ScenarioResult(
+        id=name,
+        title=name.replace("-", " "),
+        category=Category.STAGE,
+        stage=stage,
+        path=f"scenarios/stage/{name}.yaml",
+        line=14,
+        objective="Say when pricing comes and go on with the profile.",
+        persona="lea-guarded",
+        verdict=verdict,
+        reason=next((t.reason for t in final if t.outcome.value == shown), ""),
+        selected_because=("prompts/pricing.md changed (stage pricing)",),
+        trials=trials,
+    )
+    return replace(result, **rest)  # type: ignore[arg-type]
+
+
+PRICE = transcript(
+    said(1, "salut", "coucou Léa, on commence par ton profil"),
+    said(
+        2, "je vis à Lyon", "Lyon, noté", tools=[ToolCall(name="save_profile", arguments={"city": "Lyon"}, result="ok")]
+    ),
+    said(3, "ok mais c'est combien ?", "on en reparle.", "et toi, c'est quoi ton budget ?"),
+)
+
+
+def passed() -> ScenarioResult:
+    """A pass on scores."""
+    judged = rubric(scored([(8, 8, 8, 9), (8, 8, 9, 9)]))
+    one = trial("pricing-not-before-profile", "pass", judged.reason, judgements=[rules(), expectations(), judged])
+    ended = replace(one.transcript, ending=Ending.UNTIL_MET)
+    return scenario(one.scenario, replace(one, transcript=ended, spending=money("0.0011", "0.0005", "0.00243")))
+
+
+def failed_on_floor() -> ScenarioResult:
+    """One score under the floor, in both trials; the mean is good."""
+    why = {
+        (3, "objective"): "answers a question with a question; the objective asks to say when pricing comes",
+    }
+    judged = rubric(scored([(8, 8, 7, 8), (7, 7, 7, 8), (7, 4, 7, 8)], why))
+    trials = [
+        trial(
+            "pricing-asked-twice",
+            "fail",
+            judged.reason,
+            number=n,
+            talk=PRICE,
+            judgements=[rules(), expectations(), judged],
+            cost=money("0.0031", "0.0007", "0.0019"),
+            seconds=21.4,
+        )
+        for n in (1, 2)
+    ]
+    return scenario("pricing-asked-twice", *trials)
+
+
+def failed_on_mean() -> ScenarioResult:
+    """No score under the floor and a mean just under 6.5."""
+    judged = rubric(scored([(6, 6, 7, 7), (6, 7, 6, 6), (7, 6, 7, 6)]))
+    one = trial("pricing-mean-low", "fail", judged.reason, talk=PRICE, judgements=[rules(), expectations(), judged])
+    return scenario(one.scenario, replace(one, spending=money("0.0021", "0.0004", "0.0018")))
+
+
+def unstable() -> ScenarioResult:
+    """Two passes of three."""
+    good, bad = rubric(scored([(8, 7, 7, 8)])), rubric(scored([(6, 5, 6, 7)]))
+    trials = [
+        trial(
+            "pricing-free-trial",
+            "pass" if j is good else "fail",
+            j.reason,
+            number=n,
+            judgements=[rules(), expectations(), j],
+            cost=money("0.0013", "0.0002", "0.0012"),
+        )
+        for n, j in enumerate((good, bad, good), 1)
+    ]
+    return scenario("pricing-free-trial", *trials)
+
+
+def failed_on_rule() -> ScenarioResult:
+    """A hard finding; the model judge was not asked."""
+    hard = Finding(
+        rule="max-questions",
+        severity=Severity.HARD,
+        message="2 questions, at most 1",
+        quote="et toi, c'est quoi ton budget ? tu préfères le soir ?",
+        turn=2,
+        bubble=1,
+    )
+    soft = Finding(rule="bubbles", severity=Severity.SOFT, message="4 bubbles, limit 3", turn=1)
+    talk = transcript(
+        said(1, "salut", "coucou", "moi c'est Ori", "ravie", "on y va ?"),
+        said(2, "oui", "et toi, c'est quoi ton budget ? tu préfères le soir ?"),
+        ending=Ending.HARD_FINDING,
+    )
+    judged = rules(soft, hard)
+    one = trial("welcome-one-question", "fail", judged.reason, talk=talk, judgements=[judged, expectations(), SKIPPED])
+    return scenario(one.scenario, replace(one, fact=True, spending=money("0.0004", "0.0001")), stage="welcome")
+
+
+def failed_on_expectation() -> ScenarioResult:
+    """A tool that was not called as expected."""
+    unmet = Unmet(
+        path="tools.called.save_profile",
+        expected='a call with {"city": "Lyon", "budget": 49}',
+        got='`city` is "Paris", not "Lyon"',
+        turn=2,
+        where=Where(file="scenarios/stage/profile-saved.yaml", line=22, column=7),
+    )
+    call = ToolCall(name="save_profile", arguments={"city": "Paris"}, result={"saved": True})
+    talk = transcript(
+        said(1, "salut", "coucou"),
+        said(2, "je vis à Lyon, budget 49 €", "c'est noté", tools=[call]),
+        ending=Ending.EXPECTATION_FAILED,
+    )
+    judged = expectations(unmet)
+    one = trial("profile-saved", "fail", judged.reason, talk=talk, judgements=[rules(), judged, SKIPPED], fact=True)
+    return scenario(one.scenario, replace(one, spending=money("0.0006", "0.0002")), stage="profiling")
+
+
+def errored() -> ScenarioResult:
+    """The target raised."""
+    trace = "Traceback (most recent call last):\n  File \"ori/stages/pricing.py\", line 31, in reply\n    price = prices[city]\nKeyError: 'Lyon'\n"
+    one = trial(
+        "pricing-city",
+        "error",
+        "the target raised KeyError: 'Lyon' in turn 1 (its traceback is in the report)",
+        talk=transcript(said(1, "c'est combien à Lyon ?", observed="silent"), ending=Ending.AGENT_ERROR),
+        cost=money("0.0002", "0.0001"),
+        detail=trace,
+        fact=True,
+    )
+    return scenario(one.scenario, replace(one, code="target"))
+
+
+def spoiled() -> ScenarioResult:
+    """The simulated user spoke as the assistant, in the replay too."""
+    why = "the simulated user spoke as the assistant twice (persona marc; use a larger persona model)"
+    trials = [
+        trial(
+            "pricing-hardship",
+            "invalid",
+            why,
+            number=n,
+            replays=n - 1,
+            talk=transcript(said(1, "salut", "coucou"), ending=Ending.SIMULATOR_FAULT),
+            cost=money("0.0004", "0.0003"),
+            seconds=4.0,
+        )
+        for n in (1, 2)
+    ]
+    return scenario("pricing-hardship", *trials)
+
+
+def left_out() -> ScenarioResult:
+    """The budget was reached before it was played."""
+    one = trial(
+        "reset-mid-pricing", "not_run", "the budget was reached", talk=Transcript(ending=Ending.BUDGET), seconds=0.0
+    )
+    return scenario(one.scenario, replace(one, spending=Spending(), code="budget"), stage="reset")
+
+
+def header(*, gates: bool = True, chosen: int = 1) -> RunHeader:
+    """What is known when the run starts."""
+    why = (
+        "gates because judge.gate is always (vouched for, not measured)"
+        if gates
+        else "is advisory: it has not earned a gate (not calibrated on labelled turns)"
+    )
+    model = "anthropic:judge-1" if gates else "local:smollm2-135m"
+    return RunHeader(
+        id="2026-12-01-7f3a2b",
+        started=NOW,
+        target="ori",
+        models={"agent": "openai:agent-1", "persona": "openai:small-1", "judge": model},
+        trust=(JudgeTrust(judge="rubric", model=model, gates=gates, line=f"judge {model} {why}"),),
+        selection=f"{chosen} of 37 scenarios",
+        selected=chosen,
+        suite_size=37,
+        cap=Decimal("0.50"),
+        prices="genai-prices 0.2.3",
+        commit="3f2c1ab9d0",
+        version="0.1.0",
+        settings={"gate": "always"},
+    )
+
+
+def run_of(*scenarios: ScenarioResult, gates: bool = True, stop: Stop | None = None, **rest: object) -> RunResult:
+    """A finished run of some scenarios with its exit code by the real rule."""
+    how = stop or Stop()
+    result = RunResult(
+        header=header(gates=gates, chosen=len(scenarios)),
+        finished=NOW + timedelta(seconds=72),
+        scenarios=scenarios,
+        stop=how,
+        exit_code=exit_code([s.verdict for s in scenarios], stop=how, selected=len(scenarios)),
+        seconds=72.3,
+    )
+    return replace(result, **rest)  # type: ignore[arg-type]
+
+
+def mixed_run() -> RunResult:
+    """Every verdict once."""
+    return run_of(
+        passed(),
+        failed_on_floor(),
+        failed_on_mean(),
+        unstable(),
+        failed_on_rule(),
+        failed_on_expectation(),
+        errored(),
+        spoiled(),
+        left_out(),
+        stop=Stop(budget=True),
+        notices=("openai asks to wait 2 s: 3 calls wait",),
+    )
+
+
+def advised(name: str, rows: Sequence[Sequence[int]]) -> ScenarioResult:
+    """A pass on facts with advisory scores."""
+    judged = rubric(scored(rows), gates=False)
+    one = trial(name, "pass", "no hard finding; expectations met", judgements=[rules(), expectations(), judged])
+    return scenario(
+        name, replace(one, transcript=replace(one.transcript, ending=Ending.STEPS_DONE), spending=Spending())
+    )
+
+
+def advisory_run() -> RunResult:
+    """Scores that would fail by floor and by mean, and do not decide."""
+    return run_of(
+        advised("welcome-first-words", [(7, 7, 7, 4)]),
+        advised("profiling-city", [(6, 6, 7, 6)]),
+        advised("pause-for-a-week", [(8, 9, 8, 8)]),
+        gates=False,
+    )
+
+
+HOSTILE = (
+    "prix | TTC | 1 200 €\nà valider `ok` \\| <b>x</b> *fin*_",
+    "hello [/] x",
+    "bonjour [nom], ok",
+    "voir [link=http://x]ici",
+    "a :warning: b",
+    "\x1b[31mrouge\x1b]8;;http://x\x07",
+    "::error::forged\n::add-mask::x",
+    "```\n| a | b |\n</details><script>alert(1)</script>",
+    "@octocat ferme #123 et GH-45, https://x.test et user@x.test ~~non~~ $x^2$",
+    "# titre\n> cite\n- liste\n1. un\n---\n***",
+    "a\u202eb\u200bc\tune\rdeux\r\ntrois\x00\x9b",
+    "日本 👨‍👩‍👧 ⚠️ &lt;b&gt; &amp; \\",
+)
+
+
+def hostile_run() -> RunResult:
+    """An agent, a user and a judge who write whatever could break a report."""
+    names = ("✅ devis | relance", "⚠️ relance", "👨‍👩‍👧 famille", "日本")
+    chosen = []
+    for i, name in enumerate(names):
+        talk = transcript(*(said(n, text, *HOSTILE[i::2]) for n, text in enumerate(HOSTILE[i::4], 1)))
+        why = {(1, "objective"): "ligne 1\r\nligne 2 | `x` [/red] @octocat"}
+        judged = rubric(scored([(7, 3, 7, 7)] * len(talk.turns), why))
+        chosen.append(
+            scenario(
+                name, trial(name, "fail", HOSTILE[i], talk=talk, judgements=[rules(), judged]), title="devis | relance"
+            )
+        )
+    return run_of(*chosen)
+
+
+def exchange(role: Role = Role.AGENT, cost: str = "0.0011") -> Exchange:
+    """One model call as it was."""
+    return Exchange(
+        role=role,
+        asked="openai:agent-1",
+        returned="agent-1-2026-11",
+        sent={"messages": [{"role": "user", "content": "salut"}]},
+        received={"choices": [{"message": {"content": "coucou"}}]},
+        tokens=Tokens(input=12, output=3),
+        cost=Decimal(cost),
+        seconds=0.2,
+    )
