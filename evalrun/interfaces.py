@@ -487,7 +487,11 @@ class JudgeSetup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportOptions:
-    """How a report is shown. `width` in columns; `animate` only on a real terminal."""
+    """How a report is shown. `width` in columns, 0 for no limit; `animate` only on a real terminal.
+
+    `detail`: every turn of every trial of `scenario` (empty: of all). `limit_bytes`: the most a
+    report may take where something refuses more (0: no limit).
+    """
 
     width: int = 120
     colour: bool = False
@@ -495,6 +499,7 @@ class ReportOptions:
     encoding: str = "utf-8"
     detail: bool = False
     scenario: str = ""
+    limit_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -541,6 +546,9 @@ class Reporter(Protocol):
 
     def finished(self, run: RunResult) -> None:
         """The end: render the whole run."""
+
+    def close(self) -> None:
+        """Let go of a terminal; always called, also when the run broke off; idempotent."""
 
 
 class Store(Protocol):

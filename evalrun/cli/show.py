@@ -1,1 +1,50 @@
-# claimed by reports part
+"""`evalrun show` and `evalrun runs`: runs that are kept."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from evalrun.cli.output import FORMAT, OUTPUT, TABLE, Wish, reporters
+from evalrun.loading.settings import Overrides
+from evalrun.use_cases.show import kept_run, kept_runs
+
+PROFILE = typer.Option(help="The profile of the settings to use.")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to an application."""
+    app.command()(show)
+    app.command()(runs)
+
+
+def show(
+    run: Annotated[str, typer.Argument(help="An id, the end of one, or last.", metavar="[RUN]")] = "last",
+    scenario: Annotated[str, typer.Argument(help="Show every turn of this scenario.", metavar="[SCENARIO]")] = "",
+    format_name: Annotated[str, FORMAT] = TABLE,
+    output: Annotated[Path | None, OUTPUT] = None,
+    profile: Annotated[str, PROFILE] = "",
+) -> None:
+    """Show a run that is kept, or every turn of one of its scenarios."""
+    wish = Wish(format=format_name, output=output, detail=bool(scenario), scenario=scenario)
+    with reporters(wish, os.environ) as made:
+        found = asyncio.run(kept_run(Path.cwd(), run, scenario, os.environ, Overrides(profile=profile)))
+        for reporter in made:
+            reporter.finished(found)
+
+
+def runs(
+    limit: Annotated[int, typer.Option(help="How many at most, the newest first.", min=1)] = 20,
+    profile: Annotated[str, PROFILE] = "",
+) -> None:
+    """List the runs that are kept, the newest first."""
+    found = asyncio.run(kept_runs(Path.cwd(), limit, os.environ, Overrides(profile=profile)))
+    for header in found:
+        commit = f"  {header.commit[:7]}" if header.commit else ""
+        typer.echo(f"{header.id}  {header.started:%Y-%m-%d %H:%M}  {header.target}  {header.selection}{commit}")
+    if not found:
+        typer.echo("no run is kept yet: evalrun run")
