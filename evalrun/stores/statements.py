@@ -15,12 +15,26 @@ import sqlalchemy as sa
 
 from evalrun.archive import decode, encode
 from evalrun.errors import UnknownName
+from evalrun.redaction import sanitise
 from evalrun.results import Exchange, RunHeader, RunResult, ScenarioResult, TrialResult
 from evalrun.stores.tables import EXCHANGES, RUNS, SCENARIOS, SCORES, TRIALS
 from evalrun.verdict import verdict_of
 
 CANDIDATES = 5
 UNFINISHED = "the run has not ended: it was killed or still goes on; what follows is from the trials kept so far"
+
+# built once: making a statement anew costs more than running it
+_KNOWN_TRIAL = sa.select(TRIALS.c.number).where(
+    *(TRIALS.c[k] == sa.bindparam(k) for k in ("run", "scenario", "number"))
+)
+_GOES_ON = (
+    sa.update(RUNS).where(RUNS.c.id == sa.bindparam("again"), RUNS.c.finished.is_not(None)).values(finished=sa.null())
+)
+
+
+def _text(text: str) -> str:
+    """A text that a column takes; the body has it as it was."""
+    return sanitise(text)[0]
 
 
 def _time(moment: datetime) -> str:
@@ -38,13 +52,14 @@ def begin(connection: sa.Connection, run: RunResult) -> None:
     if connection.execute(sa.select(RUNS.c.id).where(RUNS.c.id == header.id)).first():
         return
     connection.execute(
-        sa.insert(RUNS).values(
-            id=header.id,
-            started=_time(header.started),
-            target=header.target,
-            commit_sha=header.commit,
-            body=_bare(run),
-        )
+        sa.insert(RUNS),
+        {
+            "id": header.id,
+            "started": _time(header.started),
+            "target": _text(header.target),
+            "commit_sha": _text(header.commit),
+            "body": _bare(run),
+        },
     )
     _keep_scenarios(connection, run)
 
@@ -54,12 +69,12 @@ def _keep_scenarios(connection: sa.Connection, run: RunResult) -> None:
     rows = [
         {
             "run": run.header.id,
-            "scenario": s.id,
+            "scenario": _text(s.id),
             "category": s.category.value,
-            "stage": s.stage,
-            "path": s.path,
+            "stage": _text(s.stage),
+            "path": _text(s.path),
             "verdict": s.verdict.value,
-            "reason": s.reason,
+            "reason": _text(s.reason),
         }
         for s in run.scenarios
     ]
@@ -69,32 +84,29 @@ def _keep_scenarios(connection: sa.Connection, run: RunResult) -> None:
 
 def add(connection: sa.Connection, run: str, trial: TrialResult) -> None:
     """Keep a trial with its scores and exchanges; one that is known already is left as it is."""
-    key = {"run": run, "scenario": trial.scenario, "number": trial.number}
-    same = [TRIALS.c[name] == value for name, value in key.items()]
-    if connection.execute(sa.select(TRIALS.c.number).where(*same)).first():
+    key = {"run": _text(run), "scenario": _text(trial.scenario), "number": trial.number}
+    if connection.execute(_KNOWN_TRIAL, key).first():
         return
     spent = trial.spending
-    connection.execute(
-        sa.insert(TRIALS).values(
-            **key,
-            outcome=trial.outcome.value,
-            code=trial.code,
-            ending=trial.transcript.ending.value,
-            started=_time(trial.started),
-            seconds=trial.seconds,
-            key=trial.key,
-            replays=trial.replays,
-            cost_agent=str(spent.agent.cost),
-            cost_persona=str(spent.persona.cost),
-            cost_judge=str(spent.judge.cost),
-            body=encode(replace(trial, exchanges=())).decode(),
-        )
-    )
-    for table, rows in ((SCORES, _scores(key, trial)), (EXCHANGES, _exchanges(key, trial))):
+    row = {
+        **key,
+        "outcome": trial.outcome.value,
+        "code": _text(trial.code),
+        "ending": trial.transcript.ending.value,
+        "started": _time(trial.started),
+        "seconds": trial.seconds,
+        "key": _text(trial.key),
+        "replays": trial.replays,
+        "cost_agent": str(spent.agent.cost),
+        "cost_persona": str(spent.persona.cost),
+        "cost_judge": str(spent.judge.cost),
+        "body": encode(replace(trial, exchanges=())).decode(),
+    }
+    for table, rows in ((TRIALS, [row]), (SCORES, _scores(key, trial)), (EXCHANGES, _exchanges(key, trial))):
         if rows:
             connection.execute(sa.insert(table), rows)
     # a run that is resumed goes on again
-    connection.execute(sa.update(RUNS).where(RUNS.c.id == run, RUNS.c.finished.is_not(None)).values(finished=None))
+    connection.execute(_GOES_ON, {"again": key["run"]})
 
 
 def _scores(key: dict[str, Any], trial: TrialResult) -> list[dict[str, Any]]:
@@ -102,9 +114,9 @@ def _scores(key: dict[str, Any], trial: TrialResult) -> list[dict[str, Any]]:
     rows = {
         (j.judge, s.turn, s.criterion): {
             **key,
-            "judge": j.judge,
+            "judge": _text(j.judge),
             "turn": s.turn,
-            "criterion": s.criterion,
+            "criterion": _text(s.criterion),
             "value": s.value,
             "gates": j.gates,
             "ruler": j.ruler.fingerprint if j.ruler else "",
