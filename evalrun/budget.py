@@ -30,6 +30,9 @@ class PriceTable(Protocol):
     def price(self, model: ModelName, tokens: Tokens, tier: str) -> Decimal | None:
         """USD of a call, None when the model is unknown."""
 
+    def entry(self, model: ModelName) -> str:
+        """The name under which the table knows the model, "" when it does not."""
+
     def dearest(self) -> Price:
         """The dearest input and the dearest output of all known models."""
 
@@ -81,14 +84,14 @@ class Ledger:
 
     def reserve(self, request: ModelRequest) -> Reservation:
         """Set aside the worst case of a call. Raises BudgetReached when the cap would be passed."""
-        worst = Tokens(input=_prompt_at_most(request), output=request.max_output_tokens)
-        amount, _ = self.price(request.model, worst)
+        amount = self._worst(request)
         with self._lock:
             if self.cap is not None and amount and self.spent + self.reserved + amount > self.cap:
                 raise BudgetReached(
                     f"the budget of ${self.cap} does not allow another {request.role} call"
                     f" (spent ${self.spent:.4f}, in flight ${self.reserved:.4f}, this call at most ${amount:.4f})",
                     remedy="raise --budget, choose a cheaper model, or run fewer scenarios",
+                    later=self.spent + amount <= self.cap,
                 )
             reservation = Reservation(id=next(self._ids), role=request.role, model=request.model, amount=amount)
             self._open[reservation.id] = reservation
@@ -123,7 +126,7 @@ class Ledger:
         """
         if model.provider in self._local:
             return ZERO, False
-        own = self._own.get(str(model)) or self._own.get(model.model)
+        own = self._own_price(model)
         if own is not None:
             return cost_of(own, tokens), False
         table = self._table()
@@ -134,8 +137,28 @@ class Ledger:
         return cost_of(table.dearest(), tokens), True
 
     def check(self, model: ModelName) -> None:
-        """Before anything is spent: refuse an unknown model under strict prices, or note it."""
+        """Before anything is spent: refuse an unknown model under strict prices, or note it.
+
+        A model priced under another name of the table is noted too: no prefix is guessed in silence.
+        """
+        if model.provider in self._local or self._own_price(model) is not None:
+            return
         self.price(model, Tokens())
+        entry = self._table().entry(model)
+        if entry and entry != model.model:
+            self._note(model, f"{model} has the price of {entry} ({self._table().version})")
+
+    def _own_price(self, model: ModelName) -> Price | None:
+        return self._own.get(str(model)) or self._own.get(model.model)
+
+    def _worst(self, request: ModelRequest) -> Decimal:
+        """USD of a call at most: every byte of the prompt a token, read plainly or written to a cache."""
+        size, output = _prompt_at_most(request), request.max_output_tokens
+        plain, _ = self.price(request.model, Tokens(input=size, output=output))
+        if not plain:
+            return plain
+        written, _ = self.price(request.model, Tokens(input=size, cache_write=size, output=output))
+        return max(plain, written)
 
     def _unknown(self, model: ModelName, table: PriceTable) -> None:
         near = table.near(model)
@@ -144,13 +167,18 @@ class Ledger:
             raise Unpriced(
                 f"no price for {model}{hint}", remedy=f'set [tool.evalrun.prices."{model.model}"] input and output'
             )
-        if model not in self._said:
-            self._said.add(model)
-            dear = table.dearest()
-            self.notices.append(
-                f"no price for {model}{hint}: counted at the dearest known,"
-                f" ${dear.input:f} in and ${dear.output:f} out per million tokens"
-            )
+        dear = table.dearest()
+        self._note(
+            model,
+            f"no price for {model}{hint}: counted at the dearest known,"
+            f" ${dear.input:f} in and ${dear.output:f} out per million tokens",
+        )
+
+    def _note(self, model: ModelName, line: str) -> None:
+        with self._lock:
+            if model not in self._said:
+                self._said.add(model)
+                self.notices.append(line)
 
     def _close(self, reservation: Reservation) -> None:
         if self._open.pop(reservation.id, None) is None:

@@ -213,10 +213,17 @@ class StoreFailed(CannotJudge):
 
 
 class BudgetReached(EvalrunError):
-    """The call would pass the cap of the run; nothing was sent."""
+    """The call would pass the cap of the run; nothing was sent.
+
+    `later`: only what is set aside for calls in flight stands in the way, and may come free.
+    """
 
     exit_code = 4
     reason = "budget"
+
+    def __init__(self, message: str, *, remedy: str, later: bool = False) -> None:
+        super().__init__(message, remedy=remedy)
+        self.later = later
 
 
 class SimulatorFault(EvalrunError):

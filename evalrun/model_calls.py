@@ -1,7 +1,8 @@
 """The one way model calls are made: limits, retries, time, money and the record, for all roles.
 
 One limiter for each provider and key bounds the calls in flight; a rate limit pauses all of them
-together. Each attempt is reserved, sent, booked and kept, also one that failed.
+together. Each attempt is reserved, sent, booked and kept, also one that failed. One that was cut
+in the middle (an interruption) is booked at its worst case: nobody knows whether it was charged.
 """
 
 from __future__ import annotations
@@ -13,15 +14,31 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from evalrun.errors import EvalrunError, ModelFailed, RateLimited
+from evalrun.errors import BudgetReached, EvalrunError, KeyRefused, ModelFailed, RateLimited
 from evalrun.interfaces import Message, Meter, ModelReply, ModelRequest, Provider, Reservation
 from evalrun.results import Exchange
 from evalrun.usage import ZERO, ModelName, Role, RoleTotal, Spending
 
+BOOKED_ELSEWHERE = 0.5
+"""Seconds after which a call that waits for money asks again, in case the meter is shared with others."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Time:
+    """The one clock and the one way to wait, in seconds; tests run them faster."""
+
+    now: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patience:
-    """How long to insist. Seconds; `cap` bounds the waits of one call together, `call` one attempt."""
+    """How long to insist. Seconds.
+
+    `call` bounds one attempt. `cap` bounds the waits of one call together, and the time a provider
+    may refuse everybody by rate limits without one answer between. `attempts` counts failures of
+    other kinds. Waits double from `first` to `longest` and are never under `least`.
+    """
 
     attempts: int = 6
     first: float = 0.5
@@ -32,57 +49,61 @@ class Patience:
 
 
 class Limiter:
-    """Bounds the calls in flight to one provider; after a rate limit it pauses and narrows, then widens again."""
+    """Bounds the calls in flight to one provider; after a rate limit it pauses and narrows, then widens again.
 
-    def __init__(self, width: int, sleep: Callable[[float], Awaitable[object]] = asyncio.sleep) -> None:
+    `strain` is the time paused since the last answer, in seconds.
+    """
+
+    def __init__(self, width: int, time: Time | None = None) -> None:
         self.width = width
         self.allowed = width
         self.in_flight = 0
-        self._sleep = sleep
+        self.strain = 0.0
+        self._time = time or Time()
         self._paused_until = 0.0
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._successes = 0
 
     async def enter(self) -> None:
         """Wait for a place; every `enter` is followed by one `leave`."""
-        while True:
-            pause = self._paused_until - time.monotonic()
-            if pause > 0:
-                await self._sleep(pause * random.uniform(1.0, 1.2))  # noqa: S311  jitter, not a secret
-            elif self.in_flight < self.allowed:
-                self.in_flight += 1
-                return
-            else:
-                await self._queue()
+        try:
+            while True:
+                pause = self._paused_until - self._time.now()
+                if pause > 0:
+                    await self._time.sleep(pause * random.uniform(1.0, 1.2))  # noqa: S311  jitter, not a secret
+                elif self.in_flight < self.allowed:
+                    self.in_flight += 1
+                    return
+                else:
+                    place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+                    self._waiting.append(place)
+                    await place
+        except asyncio.CancelledError:
+            # the turn this one may have been given goes to the next
+            self._wake()
+            raise
 
     def leave(self, *, ok: bool) -> None:
-        """Give the place back."""
+        """Give the place back; `ok` when an answer came."""
         self.in_flight -= 1
-        if ok and self.allowed < self.width:
+        if ok:
+            self.strain = 0.0
             self._successes += 1
-            if self._successes >= self.allowed:
+            if self.allowed < self.width and self._successes >= self.allowed:
                 self.allowed, self._successes = self.allowed + 1, 0
                 self._wake()
         self._wake()
 
     def pause(self, seconds: float) -> bool:
-        """Nobody starts for some seconds, and fewer afterwards; True when this pause is a new one."""
-        now = time.monotonic()
-        new = now >= self._paused_until
-        self._paused_until = max(self._paused_until, now + seconds)
-        if new:
+        """Nobody starts for some seconds, and fewer afterwards; True when a spell without answers begins."""
+        now = self._time.now()
+        until = now + seconds
+        begins = self.strain == 0.0
+        if now >= self._paused_until:
             self.allowed, self._successes = max(1, self.allowed // 2), 0
-        return new
-
-    async def _queue(self) -> None:
-        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append(place)
-        try:
-            await place
-        except asyncio.CancelledError:
-            if place.done() and not place.cancelled():
-                self._wake()
-            raise
+        self.strain += max(until - max(self._paused_until, now), 0.0)
+        self._paused_until = max(self._paused_until, until)
+        return begins
 
     def _wake(self) -> None:
         while self._waiting:
@@ -134,18 +155,19 @@ class ModelCalls:
         missing: Mapping[str, EvalrunError] | None = None,
         patience: Patience | None = None,
         width: int = 64,
-        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+        time: Time | None = None,
     ) -> None:
         self.models = models
         self.meter = meter
         self.patience = patience or Patience()
-        self.sleep = sleep
+        self.time = time or Time()
         self.notice = notice
         self._providers = providers
         self._missing = dict(missing or {})
-        self._limiters = {name: Limiter(width, sleep) for name in providers}
+        self._limiters = {name: Limiter(width, self.time) for name in providers}
         self._starting: dict[str, asyncio.Task[None]] = {}
         self._dead: dict[str, ModelFailed] = {}
+        self._booking = asyncio.Event()
 
     def endpoint(self, role: Role, tally: Tally) -> Endpoint:
         """The metered model of a role in one trial."""
@@ -161,10 +183,13 @@ class ModelCalls:
         """A started provider. Raises what kept it from being made or started."""
         if name in self._missing:
             raise self._missing[name]
-        if name in self._dead:
-            raise self._dead[name]
+        self.check(name)
         self.warm([name])
-        await asyncio.shield(self._starting[name])
+        try:
+            await asyncio.shield(self._starting[name])
+        except ModelFailed as e:
+            self.bury(name, e)
+            raise
         return self._providers[name]
 
     def limiter(self, name: str) -> Limiter:
@@ -173,7 +198,33 @@ class ModelCalls:
 
     def bury(self, name: str, error: ModelFailed) -> None:
         """No later call to this provider is tried."""
-        self._dead[name] = error
+        self._dead.setdefault(name, error)
+
+    def check(self, name: str) -> None:
+        """Raises the error of a provider that was buried: a new one each time, with no old traceback."""
+        if (error := self._dead.get(name)) is not None:
+            kind = KeyRefused if isinstance(error, KeyRefused) else ModelFailed
+            raise kind(error.message, remedy=error.remedy, fatal=True) from None
+
+    async def reserve(self, request: ModelRequest) -> Reservation:
+        """Set money aside, waiting where calls in flight may give some back. Raises BudgetReached."""
+        while True:
+            booking = self._booking
+            try:
+                return self.meter.reserve(request)
+            except BudgetReached as e:
+                if not e.later:
+                    raise
+            try:
+                async with asyncio.timeout(BOOKED_ELSEWHERE):
+                    await booking.wait()
+            except TimeoutError:
+                continue
+
+    def booked(self) -> None:
+        """A reservation was closed: those who wait for money look again."""
+        self._booking.set()
+        self._booking = asyncio.Event()
 
     async def close(self) -> None:
         """Stop all providers; idempotent."""
@@ -229,23 +280,22 @@ class Endpoint:
                 attempt += 1
 
     async def _attempt(self, provider: Provider, request: ModelRequest, attempt: int) -> ModelReply:
-        """One attempt: set money aside, wait for a place, send, book, keep."""
-        limiter = self.calls.limiter(self.model.provider)
+        """One attempt: wait for a place, set money aside, send, book, keep."""
+        calls = self.calls
+        limiter = calls.limiter(self.model.provider)
         await limiter.enter()
         ok = False
-        started = time.monotonic()
         try:
-            reservation = self.calls.meter.reserve(request)
+            calls.check(self.model.provider)
+            reservation = await calls.reserve(request)
+            started = calls.time.now()
             try:
-                reply = await provider.complete(request, self.calls.patience.call)
-            except ModelFailed as e:
-                self._failed(e, reservation, attempt, time.monotonic() - started)
+                reply = await provider.complete(request, calls.patience.call)
+            except BaseException as e:
+                self._failed(e, reservation, attempt, calls.time.now() - started)
                 raise
-            except BaseException:
-                # cut in the middle (an interruption): the vendor may have charged, nobody knows how much
-                self.calls.meter.settle(reservation, None)
-                raise
-            cost, estimated = self.calls.meter.settle(reservation, reply.tokens, tier=reply.tier)
+            cost, estimated = calls.meter.settle(reservation, reply.tokens, tier=reply.tier)
+            calls.booked()
             ok = True
         finally:
             limiter.leave(ok=ok)
@@ -260,19 +310,21 @@ class Endpoint:
                 tokens=reply.tokens,
                 cost=cost,
                 attempt=attempt,
-                seconds=round(time.monotonic() - started, 4),
+                seconds=round(calls.time.now() - started, 4),
             ),
             estimated=estimated,
         )
         return reply
 
-    def _failed(self, error: ModelFailed, reservation: Reservation, attempt: int, seconds: float) -> None:
-        """Book and keep an attempt that failed."""
-        if error.billed:
-            cost, estimated = self.calls.meter.settle(reservation, None)
-        else:
+    def _failed(self, error: BaseException, reservation: Reservation, attempt: int, seconds: float) -> None:
+        """Book and keep an attempt that failed or was cut in the middle."""
+        if isinstance(error, ModelFailed) and not error.billed:
             self.calls.meter.release(reservation)
             cost, estimated = ZERO, False
+        else:
+            cost, estimated = self.calls.meter.settle(reservation, None)
+        self.calls.booked()
+        what = error.message if isinstance(error, EvalrunError) else f"interrupted ({type(error).__name__})"
         self.tally.add(
             Exchange(
                 role=self.role,
@@ -280,34 +332,35 @@ class Endpoint:
                 cost=cost,
                 attempt=attempt,
                 seconds=round(seconds, 4),
-                error=error.message,
+                error=what,
             ),
             estimated=estimated,
         )
-        if error.fatal:
+        if isinstance(error, ModelFailed) and error.fatal:
             self.calls.bury(self.model.provider, error)
 
     async def _wait(self, error: ModelFailed, attempt: int, waited: float) -> float:
         """Wait before the next attempt; returns seconds. Raises the error when there is none."""
-        patience = self.calls.patience
+        patience, limiter = self.calls.patience, self.calls.limiter(self.model.provider)
         if not error.retryable:
             raise error
-        pause = error.retry_after
-        if pause is None:
-            backoff = min(patience.first * 2 ** (attempt - 1), patience.longest)
-            pause = backoff * random.uniform(0.5, 1.0)  # noqa: S311  jitter, not a secret
-        pause = max(pause, patience.least)
-        if waited + pause > patience.cap:
-            kind = RateLimited if isinstance(error, RateLimited) else ModelFailed
+        limited = isinstance(error, RateLimited)
+        if not limited and attempt >= patience.attempts:
+            raise error
+        backoff = min(patience.first * 2.0 ** (attempt - 1), patience.longest)
+        pause = max(
+            error.retry_after or 0.0,
+            backoff * random.uniform(0.5, 1.0),  # noqa: S311  jitter, not a secret
+            patience.least,
+        )
+        if max(waited, limiter.strain if limited else 0.0) + pause > patience.cap:
+            kind = RateLimited if limited else ModelFailed
             raise kind(
                 f"{error.message}; waiting {pause:.0f} s more would pass the cap of {patience.cap:g} s",
-                remedy="raise the vendor's limit, or lower --concurrency",
+                remedy=error.remedy,
             ) from error
-        if attempt >= patience.attempts:
-            raise error
-        if isinstance(error, RateLimited):
-            if self.calls.limiter(self.model.provider).pause(pause):
-                self.calls.notice(f"{self.model.provider} limits the rate: all its calls wait {pause:.1f} s")
-        else:
-            await self.calls.sleep(pause)
+        if not limited:
+            await self.calls.time.sleep(pause)
+        elif limiter.pause(pause):
+            self.calls.notice(f"{self.model.provider} limits the rate: all its calls wait, {pause:.1f} s at first")
         return pause

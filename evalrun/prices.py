@@ -39,6 +39,14 @@ class GenaiPrices:
             return None
         return found.total_price
 
+    def entry(self, model: ModelName) -> str:
+        """The name under which the table knows the model, "" when it does not."""
+        try:
+            found = calc_price(Usage(input_tokens=0, output_tokens=0), model.model, provider_id=model.provider)
+        except LookupError:
+            return ""
+        return found.model.id
+
     def dearest(self) -> Price:
         """The dearest input and output, USD per million tokens, of all models of all providers."""
         if self._dearest is None:
@@ -59,7 +67,7 @@ def _now(prices: ModelPrice | list[ConditionalPrice]) -> ModelPrice:
         return prices
     now = datetime.now(UTC)
     active = [c for c in prices if c.constraint is None or c.constraint.active(now)]
-    return (active or prices)[-1].prices
+    return active[-1].prices if active else prices[0].prices
 
 
 def _base(price: Decimal | TieredPrices | None) -> Decimal:
