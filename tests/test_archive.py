@@ -22,7 +22,8 @@ from evalrun.errors import StoreFailed
 from evalrun.results import RESULTS_VERSION, Exchange, RunHeader, RunResult, TrialResult
 from evalrun.transcript import ToolCall
 from evalrun.usage import Role
-from tests.results_samples import exchange, hostile_run, mixed_run, said, transcript, trial
+from tests.results_samples import exchange, said, transcript, trial
+from tests.runs_samples import hostile_run, mixed_run
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 ZONES = st.integers(-840, 840).map(lambda m: timezone(timedelta(minutes=m)))

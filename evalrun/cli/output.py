@@ -115,7 +115,7 @@ class ReportFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._draft = path.with_name(f".{path.name}.{os.getpid()}.part")
+        self._draft = path.absolute().parent / f".{path.name}.{os.getpid()}.part"
         self._written = False
         try:
             if path.is_dir():

@@ -47,6 +47,15 @@ class Row:
         return f"{sum(t.outcome is Outcome.PASS for t in played)}/{len(played)}"
 
     @property
+    def reason(self) -> str:
+        """Why it did not pass; of an unstable one also which trial, because the mean shown is over all."""
+        verdict = self.scenario.verdict
+        if verdict is Verdict.PASS:
+            return ""
+        which = f"trial {self.decisive.number}: " if verdict is Verdict.UNSTABLE and self.decisive else ""
+        return f"{which}{self.scenario.reason}" if self.scenario.reason else ""
+
+    @property
     def seconds(self) -> float:
         """Over all trials."""
         return sum(t.seconds for t in self.scenario.trials)

@@ -138,7 +138,7 @@ def _score(row: Row, criterion: str) -> str:
 
 def _why(row: Row) -> str:
     """What decided, and what an advisory judge would have said."""
-    parts = [one_line(row.scenario.reason)] if row.scenario.verdict is not Verdict.PASS and row.scenario.reason else []
+    parts = [one_line(row.reason)] if row.reason else []
     parts += [f"{one_line('* ' + row.advice)}"] if row.advice else []
     return "<br>".join(parts)
 

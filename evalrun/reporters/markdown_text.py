@@ -20,13 +20,14 @@ _MEANING = re.compile(
 )
 # what is looked for once Markdown is read: mentions, issue numbers, emoji codes, addresses
 _LOOKED_FOR = re.compile(r"@(?=\w)|#(?=\d)|\bGH-(?=\d)|:(?=[a-z+-][\w+-]*:)|(?<=:)/(?=/)|\bwww(?=\.)", re.IGNORECASE)
+_EDGE = re.compile(r"^\s|\s$")  # spaces other than the plain one, which parsers drop there
 BROKEN = "\u200b"
 NEWLINE = "<br>"
 
 
 def inert(text: str) -> str:
     """A text for a table cell or a line: newlines become `<br>`."""
-    return NEWLINE.join(line.strip(" ") for line in _entities(text).split("\n"))
+    return NEWLINE.join(_EDGE.sub(_entity, line.strip(" ")) for line in _entities(text).split("\n"))
 
 
 def preformatted(text: str) -> str:
@@ -36,7 +37,11 @@ def preformatted(text: str) -> str:
 
 def _entities(text: str) -> str:
     clean = _LOOKED_FOR.sub(lambda m: m.group() + BROKEN, written_out(text))
-    return _MEANING.sub(lambda m: f"&#{ord(m.group())};", clean)
+    return _MEANING.sub(_entity, clean)
+
+
+def _entity(found: re.Match[str]) -> str:
+    return f"&#{ord(found.group())};"
 
 
 def one_line(text: str) -> str:

@@ -174,8 +174,7 @@ class Table:
         )
 
     def _reason(self, row: Row) -> str:
-        passed = row.scenario.verdict is Verdict.PASS
-        return "" if passed else self._signs.text(row.scenario.reason).replace("\n", " ")
+        return self._signs.text(row.reason).replace("\n", " ")
 
     def _reasons(self, row: Row, *, said: bool, indent: int = 4) -> Iterator[Text]:
         """Why, on lines of their own: what decided, and what an advisory judge would have said."""

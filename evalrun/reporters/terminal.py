@@ -15,7 +15,7 @@ from rich.text import Text
 from evalrun.interfaces import Progress, ReportOptions, TextSink
 from evalrun.reporters.details import OUTCOMES, Details
 from evalrun.reporters.figures import Figures, figures_of, usd
-from evalrun.reporters.layout import UNLIMITED, joined, wrapped_own
+from evalrun.reporters.layout import UNLIMITED, Labelled, joined, labelled_lines, wrapped_own
 from evalrun.reporters.live import Moving
 from evalrun.reporters.table import Signs, Table
 from evalrun.reporters.troubles import trouble_of
@@ -98,8 +98,8 @@ class Terminal:
     def notice(self, line: str) -> None:
         """One line to read now."""
         self._noticed.add(line)
-        text = self._signs.text(f"note: {line}").replace("\n", " ")
-        self._print(wrapped_own(text, width=self._options.width, style="yellow"))
+        note = Labelled(label="note", text=self._signs.text(line), label_style="yellow")
+        self._print(labelled_lines([note], indent=0, width=self._options.width, bar=self._signs.own("│")))
         self._flush()
 
     def finished(self, run: RunResult) -> None:

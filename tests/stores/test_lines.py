@@ -15,7 +15,8 @@ from evalrun.errors import StoreFailed
 from evalrun.stores.backends import Sqlite
 from evalrun.stores.lines import Line, Lines
 from evalrun.stores.sql import SqlStore, sqlite
-from tests.results_samples import mixed_run, passed, run_of, trial
+from tests.results_samples import passed, trial
+from tests.runs_samples import mixed_run, run_of
 from tests.stores.test_sqlite import keep, named, rows, use
 
 
@@ -85,7 +86,8 @@ FULL = """
 import asyncio, resource, signal, sys
 from evalrun.errors import StoreFailed
 from evalrun.stores.sql import sqlite
-from tests.results_samples import mixed_run, trial
+from tests.results_samples import trial
+from tests.runs_samples import mixed_run
 async def main():
     store = sqlite(sys.argv[1])
     await store.open()

@@ -12,7 +12,8 @@ import pytest
 from evalrun.errors import StoreFailed, UsageError
 from evalrun.interfaces import Database
 from evalrun.stores.sql import SqlStore, postgres
-from tests.results_samples import hostile_run, mixed_run, passed, run_of, trial
+from tests.results_samples import passed, trial
+from tests.runs_samples import hostile_run, mixed_run, run_of
 from tests.stores.test_sqlite import keep, named
 
 T = TypeVar("T")

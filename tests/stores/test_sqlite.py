@@ -20,7 +20,8 @@ from evalrun.stores.backends import Sqlite
 from evalrun.stores.sql import SqlStore, sqlite
 from evalrun.stores.statements import UNFINISHED
 from evalrun.verdict import Verdict
-from tests.results_samples import HOSTILE, exchange, hostile_run, mixed_run, passed, run_of, trial
+from tests.results_samples import exchange, passed, trial
+from tests.runs_samples import HOSTILE, hostile_run, mixed_run, run_of
 
 T = TypeVar("T")
 
@@ -204,7 +205,8 @@ import asyncio, sys
 from pathlib import Path
 from dataclasses import replace
 from evalrun.stores.sql import sqlite
-from tests.results_samples import run_of, passed, trial
+from tests.results_samples import passed, trial
+from tests.runs_samples import run_of
 async def main(name):
     store = sqlite(sys.argv[1])
     await store.open()
