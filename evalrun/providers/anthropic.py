@@ -10,12 +10,15 @@ from typing import Any
 
 import msgspec
 
-from evalrun.interfaces import Finish, ModelReply, ModelRequest, ProviderSetup
-from evalrun.providers.chat import cut, malformed, refused, unreachable
+from evalrun.interfaces import Finish, Message, ModelReply, ModelRequest, ProviderSetup
+from evalrun.providers.answer_schemas import without
+from evalrun.providers.chat import cut, encodable, hidden, malformed, refused, unreachable
 from evalrun.providers.keys import address_of, key_of
 from evalrun.providers.usage import from_messages
 
 CONNECT_SECONDS = 30.0
+OPENING = "(the conversation begins)"
+"""Stands first when no user has spoken yet: the API wants a user's message there."""
 _FINISH = {
     "end_turn": Finish.STOP,
     "stop_sequence": Finish.STOP,
@@ -24,7 +27,19 @@ _FINISH = {
     "refusal": Finish.REFUSAL,
     "tool_use": Finish.TOOLS,
 }
-_UNSUPPORTED = ("minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "multipleOf", "pattern")
+_UNSUPPORTED = (
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "pattern",
+)
+"""Keywords outside the API's subset."""
 
 
 class Anthropic:
@@ -35,7 +50,7 @@ class Anthropic:
     def __init__(self, setup: ProviderSetup) -> None:
         self.name = setup.name
         self._key = key_of(setup, "ANTHROPIC_API_KEY")
-        self._base_url = address_of(setup.options, setup.environ, "ANTHROPIC_BASE_URL")
+        self._base_url = address_of(setup, "ANTHROPIC_BASE_URL")
         self._sdk: Any = None
         self._httpx: Any = None
         self._client: Any = None
@@ -44,7 +59,8 @@ class Anthropic:
         """Import the SDK in a thread (it takes seconds) and make the client with the key given, no profile."""
         self._sdk = await asyncio.to_thread(importlib.import_module, "anthropic")
         self._httpx = importlib.import_module("httpx2")
-        limits = self._httpx.Limits(max_connections=None, max_keepalive_connections=None)
+        # 0 is no limit to the transport under it, and None would be its own limit of 100
+        limits = self._httpx.Limits(max_connections=0, keepalive_expiry=60.0)
         options = {"base_url": self._base_url} if self._base_url else {}
         self._client = self._sdk.AsyncAnthropic(
             api_key=self._key,
@@ -60,11 +76,11 @@ class Anthropic:
         try:
             text = await self._post(body, timeout)
         except self._sdk.APIStatusError as e:
-            raise refused(self.name, e.status_code, e.response.text, e.response.headers) from e
+            raise refused(self.name, e.status_code, hidden(e.response.text, self._key), e.response.headers) from e
         try:
             return reply_of(msgspec.json.decode(text), body, self.name)
         except msgspec.DecodeError as e:
-            raise malformed(self.name, text.decode("utf-8", "replace")) from e
+            raise malformed(self.name, hidden(text.decode("utf-8", "replace"), self._key)) from e
 
     async def close(self) -> None:
         """Close the client; idempotent."""
@@ -80,49 +96,66 @@ class Anthropic:
                     "/v1/messages", body=body, cast_to=self._httpx.Response, options={"timeout": times}
                 )
                 return await response.aread()  # type: ignore[no-any-return]
-        except (TimeoutError, self._sdk.APITimeoutError) as e:
-            raise cut(self.name, f"no answer within {timeout:g} s") from e
         except self._sdk.APIConnectionError as e:
-            if isinstance(e.__cause__, self._httpx.ConnectError):
+            if isinstance(e.__cause__, (self._httpx.ConnectError, self._httpx.ConnectTimeout)):
                 raise unreachable(self.name, e.__cause__) from e
+            if isinstance(e, self._sdk.APITimeoutError):
+                raise cut(self.name, f"no answer within {timeout:g} s") from e
             raise cut(self.name, f"the connection was cut ({type(e.__cause__).__name__})") from e
+        except TimeoutError as e:
+            raise cut(self.name, f"no answer within {timeout:g} s") from e
         except self._httpx.HTTPError as e:
             raise cut(self.name, f"the answer was cut ({type(e).__name__})") from e
 
 
 def body_of(request: ModelRequest) -> dict[str, object]:
     """The JSON body: system text apart, neighbouring messages of one role joined, the schema's supported part."""
-    system = "\n\n".join(m.content or "" for m in request.messages if m.role == "system")
-    turns: list[dict[str, str]] = []
+    system = "\n\n".join(encodable(m.content) for m in request.messages if m.role == "system" and m.content)
+    turns: list[tuple[str, list[dict[str, object]]]] = []
     for message in request.messages:
         if message.role == "system":
             continue
         role = "assistant" if message.role == "assistant" else "user"
-        if turns and turns[-1]["role"] == role:
-            turns[-1]["content"] += f"\n\n{message.content or ''}"
-        else:
-            turns.append({"role": role, "content": message.content or ""})
+        if not turns or turns[-1][0] != role:
+            turns.append((role, []))
+        turns[-1][1].extend(_blocks(message))
+    filled = [(role, blocks) for role, blocks in turns if blocks]
+    if not filled or filled[0][0] != "user":
+        filled.insert(0, ("user", [{"type": "text", "text": OPENING}]))
     body: dict[str, object] = {
         "model": request.model.model,
         "max_tokens": request.max_output_tokens,
-        "messages": turns or [{"role": "user", "content": "Go on."}],
+        "messages": [{"role": role, "content": blocks} for role, blocks in filled],
     }
     if system:
         body["system"] = [{"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}]
     if request.schema is not None:
-        body["output_config"] = {"format": {"type": "json_schema", "schema": _supported(request.schema)}}
+        body["output_config"] = {"format": {"type": "json_schema", "schema": without(request.schema, _UNSUPPORTED)}}
     if request.tools:
         body["tools"] = [_tool(t) for t in request.tools]
     return body
 
 
-def _supported(schema: object) -> object:
-    """The schema without the keywords the API refuses; answers are checked again by whoever asked."""
-    if isinstance(schema, Mapping):
-        return {k: _supported(v) for k, v in schema.items() if k not in _UNSUPPORTED}
-    if isinstance(schema, (list, tuple)):
-        return [_supported(v) for v in schema]
-    return schema
+def _blocks(message: Message) -> list[dict[str, object]]:
+    """A message's content blocks; the API refuses an empty text."""
+    if message.role == "tool":
+        return [
+            {"type": "tool_result", "tool_use_id": message.tool_call_id, "content": encodable(message.content or "")}
+        ]
+    text = encodable(message.content or "")
+    blocks: list[dict[str, object]] = [{"type": "text", "text": text}] if text else []
+    for call in message.tool_calls:
+        function: Any = call.get("function") or {}
+        arguments = function.get("arguments") or "{}"
+        blocks.append(
+            {
+                "type": "tool_use",
+                "id": call.get("id", ""),
+                "name": function.get("name", ""),
+                "input": msgspec.json.decode(arguments) if isinstance(arguments, str) else arguments,
+            }
+        )
+    return blocks
 
 
 def _tool(tool: Mapping[str, object]) -> dict[str, object]:

@@ -20,7 +20,15 @@ _FINISH = {
     "tool_calls": Finish.TOOLS,
     "function_call": Finish.TOOLS,
 }
-_ACCOUNT = ("insufficient_quota", "billing", "credit balance", "spend limit", "payment required")
+_ACCOUNT = (
+    "insufficient_quota",
+    "exceeded your current quota",
+    "billing_hard_limit",
+    "billing_error",
+    "credit balance is too low",
+    "spend limit",
+    "spending limit",
+)
 _NAME = re.compile(r"[^A-Za-z0-9_-]")
 OPTIONAL = ("temperature", "seed", "prompt_cache_key")
 
@@ -44,8 +52,14 @@ def body_of(request: ModelRequest, *, limit_name: str, dropped: frozenset[str] =
     return body | {k: v for k, v in optional.items() if v is not None and k not in dropped}
 
 
+def encodable(text: str) -> str:
+    """The text with half characters, which no JSON body can carry, replaced."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
 def _message(message: Message) -> dict[str, object]:
-    body: dict[str, object] = {"role": message.role, "content": message.content}
+    content = None if message.content is None else encodable(message.content)
+    body: dict[str, object] = {"role": message.role, "content": content}
     if message.tool_calls:
         body["tool_calls"] = list(message.tool_calls)
     if message.tool_call_id:
@@ -55,28 +69,34 @@ def _message(message: Message) -> dict[str, object]:
 
 def reply_of(answer: object, sent: Mapping[str, object], vendor: str) -> ModelReply:
     """What an answer with status 200 means. Raises ModelFailed when it is no chat completion."""
+    whole: Any = answer
     try:
-        assert isinstance(answer, dict)
-        choice: Any = answer["choices"][0]
+        choice: Any = whole["choices"][0]
         message: Any = choice["message"]
-        content = message.get("content")
-        refusal = message.get("refusal")
-    except (AssertionError, KeyError, IndexError, TypeError, AttributeError) as e:
+        text, refusal, calls = _text(message.get("content")), message.get("refusal"), message.get("tool_calls")
+        finish = _FINISH.get(str(choice.get("finish_reason")), Finish.OTHER)
+    except (KeyError, IndexError, TypeError, AttributeError) as e:
         raise malformed(vendor, json.dumps(answer, ensure_ascii=False, default=str)) from e
-    finish = _FINISH.get(str(choice.get("finish_reason")), Finish.OTHER)
-    if refusal and not content:
-        finish = Finish.REFUSAL
+    if refusal and not text:
+        text, finish = str(refusal), Finish.REFUSAL
     return ModelReply(
-        text=content if isinstance(content, str) else "",
+        text=text,
         finish=finish,
-        tokens=from_chat(answer.get("usage")),
-        returned=str(answer.get("model") or ""),
-        fingerprint=str(answer.get("system_fingerprint") or ""),
-        tier=str(answer.get("service_tier") or ""),
-        tool_calls=tuple(message.get("tool_calls") or ()),
+        tokens=from_chat(whole.get("usage")),
+        returned=str(whole.get("model") or ""),
+        fingerprint=str(whole.get("system_fingerprint") or ""),
+        tier=str(whole.get("service_tier") or ""),
+        tool_calls=tuple(calls or ()),
         sent=sent,
-        received=answer,
+        received=whole,
     )
+
+
+def _text(content: object) -> str:
+    """A message's text; some endpoints give it in parts."""
+    if isinstance(content, list):
+        return "".join(str(p.get("text") or "") for p in content if isinstance(p, dict))
+    return content if isinstance(content, str) else ""
 
 
 def malformed(vendor: str, text: str) -> ModelFailed:
@@ -105,10 +125,10 @@ def cut(vendor: str, what: str) -> ModelFailed:
 
 def refused(vendor: str, status: int, text: str, headers: Mapping[str, str]) -> ModelFailed:
     """The error for a status other than 200."""
-    short = " ".join(_said(text).split())[:200]
-    message = f"{vendor} answered {status}: {short}"
-    lowered = text.lower()
-    if status in (401, 402, 403) or any(word in lowered for word in _ACCOUNT):
+    said, code = _said(text)
+    message = f"{vendor} answered {status}: {' '.join(said.split())[:200]}"
+    lowered = f"{said} {code}".lower()
+    if status in (401, 402, 403) or (status in (400, 429) and any(word in lowered for word in _ACCOUNT)):
         return KeyRefused(message, remedy="check the key and the account's balance", fatal=True)
     if status in (429, 529):
         return RateLimited(
@@ -121,36 +141,60 @@ def refused(vendor: str, status: int, text: str, headers: Mapping[str, str]) -> 
         return ModelFailed(
             message, remedy="try again later", retryable=True, retry_after=retry_after(headers), billed=False
         )
+    if status in range(300, 400):
+        return ModelFailed(message, remedy="correct base_url: the API is at another address")
     return ModelFailed(message, remedy="correct the model's name or its options")
 
 
-def _said(text: str) -> str:
-    """The vendor's own message, where the body holds one."""
+def hidden(text: str, secret: str) -> str:
+    """The text with a key that a server repeats cut to its last four characters."""
+    return text.replace(secret, f"…{secret[-4:]}") if secret else text
+
+
+def _said(text: str) -> tuple[str, str]:
+    """The vendor's own message, where the body holds one, and its codes."""
+    error = _error(text)
+    if not error:
+        return text, ""
+    return str(error.get("message") or text), f"{error.get('type')} {error.get('code')}"
+
+
+def _error(text: str) -> Mapping[str, object]:
     try:
         error = json.loads(text)["error"]
-        return str(error["message"] if isinstance(error, dict) else error)
     except (ValueError, KeyError, TypeError):
-        return text
+        return {}
+    return error if isinstance(error, dict) else {"message": error}
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds a vendor asks to wait: `retry-after-ms`, or `retry-after` in seconds or as a date."""
     lowered = {k.lower(): v for k, v in headers.items()}
+    if (thousandths := _number(lowered.get("retry-after-ms", ""))) is not None:
+        return thousandths / 1000
+    text = lowered.get("retry-after", "").strip()
+    if (seconds := _number(text)) is not None:
+        return seconds
     try:
-        if "retry-after-ms" in lowered:
-            return max(float(lowered["retry-after-ms"]) / 1000, 0.0)
-        text = lowered.get("retry-after", "").strip()
-        if not text:
-            return None
-        if text.replace(".", "", 1).isdigit():
-            return float(text)
         return max((parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds(), 0.0)
     except (ValueError, TypeError):
         return None
 
 
+def _number(text: str) -> float | None:
+    """A finite number of at least 0, None for anything else."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if 0.0 <= number < float("inf") else None
+
+
 def refused_parameter(status: int, text: str, sent: Mapping[str, object]) -> str:
-    """The optional parameter that a 400 complains about, or ""."""
-    if status != 400:
+    """The optional parameter that a 400 or 422 complains about, or ""."""
+    if status not in (400, 422):
         return ""
-    return next((name for name in OPTIONAL if name in sent and name in text), "")
+    candidates = [name for name in OPTIONAL if name in sent]
+    if (named := _error(text).get("param")) is not None:
+        return str(named) if named in candidates else ""
+    return next((name for name in candidates if re.search(rf"\b{name}\b", text)), "")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from urllib.parse import urlsplit
 
-from evalrun.errors import MissingKey
+from evalrun.errors import MissingKey, UsageError
 from evalrun.interfaces import ProviderSetup
 
 
@@ -14,12 +14,32 @@ def key_of(setup: ProviderSetup, variable: str) -> str:
     key = setup.environ.get(name, "").strip()
     if not key:
         raise MissingKey(
-            f"no key for provider {setup.name} (fork pull request?)",
-            remedy=f"set {name}, or choose a model of another provider for {', '.join(setup.roles) or 'its role'}",
+            f"no key for provider {setup.name} (set {name}; fork pull request?)",
+            remedy=f"set {name} to a key, or choose a model of another provider for {', '.join(setup.roles) or 'its role'}",
         )
     return key
 
 
-def address_of(options: Mapping[str, object], environ: Mapping[str, str], variable: str) -> str:
-    """The base URL from the settings or the vendor's own variable; "" for the vendor's default."""
-    return str(options.get("base_url") or environ.get(variable, "")).strip().rstrip("/")
+def address_of(setup: ProviderSetup, variable: str) -> str:
+    """The base URL from the settings or the vendor's own variable; "" for the vendor's default.
+
+    Raises UsageError for one that is no http address, and for one that holds a password: the
+    message does not repeat it.
+    """
+    text = str(setup.options.get("base_url") or setup.environ.get(variable, "")).strip().rstrip("/")
+    if not text:
+        return ""
+    remedy = f'set [tool.evalrun.providers.{setup.name}] base_url = "https://host/v1"'
+    try:
+        parts = urlsplit(text)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable, parts = False, urlsplit("")
+    if not usable:
+        raise UsageError(f"the base_url of provider {setup.name} is no http address", remedy=remedy)
+    if parts.username or parts.password:
+        raise UsageError(
+            f"the base_url of provider {setup.name} holds a password",
+            remedy="leave it out, and name the variable that holds the key in api_key_env",
+        )
+    return text

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from evalrun.errors import MissingExtra, ModelFailed, UsageError
 from evalrun.interfaces import ModelReply, ModelRequest, ProviderSetup
+from evalrun.providers.answer_schemas import bounded
 from evalrun.providers.compatible import Compatible
 from evalrun.usage import Role
 
@@ -112,9 +113,7 @@ class Local(Compatible):
         """The body, with the slot it must run on and the texts of its schema bounded."""
         longest = LONGEST_STRING.get(request.role)
         if request.schema is not None and longest is not None:
-            schema = _bounded(request.schema, longest)
-            assert isinstance(schema, dict)
-            request = replace(request, schema=schema)
+            request = replace(request, schema=bounded(request.schema, longest))
         return super().body(request) | {"id_slot": int(request.lane), "cache_prompt": True}
 
     async def close(self) -> None:
@@ -131,13 +130,3 @@ class Local(Compatible):
         except TimeoutError:
             process.kill()
             await process.wait()
-
-
-def _bounded(schema: object, longest: int) -> object:
-    """The schema with no `maxLength` over a limit."""
-    if isinstance(schema, Mapping):
-        return {
-            k: min(v, longest) if k == "maxLength" and isinstance(v, int) else _bounded(v, longest)
-            for k, v in schema.items()
-        }
-    return schema
