@@ -1,9 +1,7 @@
-"""Anthropic through its SDK, in the cheapest way: its aiohttp transport, `post()` with a raw response."""
+"""Anthropic through its SDK."""
 
 from __future__ import annotations
 
-import asyncio
-import importlib
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -12,11 +10,11 @@ import msgspec
 
 from evalrun.interfaces import Finish, Message, ModelReply, ModelRequest, ProviderSetup
 from evalrun.providers.answer_schemas import without
-from evalrun.providers.chat import cut, encodable, hidden, malformed, refused, unreachable
+from evalrun.providers.chat import encodable, hidden, malformed, refused
 from evalrun.providers.keys import address_of, key_of
 from evalrun.providers.usage import from_messages
+from evalrun.providers.vendor_sdk import VendorSdk
 
-CONNECT_SECONDS = 30.0
 OPENING = "(the conversation begins)"
 """Stands first when no user has spoken yet: the API wants a user's message there."""
 _FINISH = {
@@ -50,62 +48,29 @@ class Anthropic:
     def __init__(self, setup: ProviderSetup) -> None:
         self.name = setup.name
         self._key = key_of(setup, "ANTHROPIC_API_KEY")
-        self._base_url = address_of(setup, "ANTHROPIC_BASE_URL")
-        self._sdk: Any = None
-        self._httpx: Any = None
-        self._client: Any = None
+        address = address_of(setup, "ANTHROPIC_BASE_URL")
+        # the key is given, so that no profile is picked up from the disk; no spans of the SDK's own
+        options = {"api_key": self._key, "open_telemetry": False} | ({"base_url": address} if address else {})
+        self._sdk = VendorSdk(setup.name, "anthropic", "AsyncAnthropic", options)
 
     async def start(self) -> None:
-        """Import the SDK in a thread (it takes seconds) and make the client with the key given, no profile."""
-        self._sdk = await asyncio.to_thread(importlib.import_module, "anthropic")
-        self._httpx = importlib.import_module("httpx2")
-        # 0 is no limit to the transport under it, and None would be its own limit of 100
-        limits = self._httpx.Limits(max_connections=0, keepalive_expiry=60.0)
-        options = {"base_url": self._base_url} if self._base_url else {}
-        self._client = self._sdk.AsyncAnthropic(
-            api_key=self._key,
-            max_retries=0,
-            open_telemetry=False,
-            http_client=self._sdk.DefaultAioHttpClient(limits=limits, timeout=None),
-            **options,
-        )
+        """Import the SDK and make the client."""
+        await self._sdk.start()
 
     async def complete(self, request: ModelRequest, timeout: float) -> ModelReply:
         """One attempt. Raises ModelFailed and its kinds. No temperature or seed: the API has none."""
         body = body_of(request)
+        status, headers, content = await self._sdk.post("/v1/messages", body, timeout)
+        if status != 200:
+            raise refused(self.name, status, hidden(content.decode("utf-8", "replace"), self._key), headers)
         try:
-            text = await self._post(body, timeout)
-        except self._sdk.APIStatusError as e:
-            raise refused(self.name, e.status_code, hidden(e.response.text, self._key), e.response.headers) from e
-        try:
-            return reply_of(msgspec.json.decode(text), body, self.name)
+            return reply_of(msgspec.json.decode(content), body, self.name)
         except msgspec.DecodeError as e:
-            raise malformed(self.name, hidden(text.decode("utf-8", "replace"), self._key)) from e
+            raise malformed(self.name, hidden(content.decode("utf-8", "replace"), self._key)) from e
 
     async def close(self) -> None:
         """Close the client; idempotent."""
-        if self._client is not None:
-            await self._client.close()
-            self._client = None
-
-    async def _post(self, body: dict[str, object], timeout: float) -> bytes:
-        times = self._httpx.Timeout(timeout, connect=CONNECT_SECONDS)
-        try:
-            async with asyncio.timeout(timeout):
-                response = await self._client.post(
-                    "/v1/messages", body=body, cast_to=self._httpx.Response, options={"timeout": times}
-                )
-                return await response.aread()  # type: ignore[no-any-return]
-        except self._sdk.APIConnectionError as e:
-            if isinstance(e.__cause__, (self._httpx.ConnectError, self._httpx.ConnectTimeout)):
-                raise unreachable(self.name, e.__cause__) from e
-            if isinstance(e, self._sdk.APITimeoutError):
-                raise cut(self.name, f"no answer within {timeout:g} s") from e
-            raise cut(self.name, f"the connection was cut ({type(e.__cause__).__name__})") from e
-        except TimeoutError as e:
-            raise cut(self.name, f"no answer within {timeout:g} s") from e
-        except self._httpx.HTTPError as e:
-            raise cut(self.name, f"the answer was cut ({type(e).__name__})") from e
+        await self._sdk.close()
 
 
 def body_of(request: ModelRequest) -> dict[str, object]:

@@ -1,1 +1,0 @@
-# claimed by providers part
