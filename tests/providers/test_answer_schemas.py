@@ -16,7 +16,7 @@ SCHEMA = {
 }
 
 
-def test_keywords_go_and_names_stay():
+def test_keywords_go_and_names_stay() -> None:
     """A keyword is cut at every depth; a property or a value of the same name is kept."""
     expected = {
         "type": "object",
@@ -28,7 +28,7 @@ def test_keywords_go_and_names_stay():
     assert without(SCHEMA, ("pattern", "minimum", "maxLength")) == expected
 
 
-def test_texts_are_bounded_and_names_stay():
+def test_texts_are_bounded_and_names_stay() -> None:
     """Only a text's `maxLength` is lowered, never raised, and a property of that name is no limit."""
     cut = bounded(SCHEMA, 48)
     assert cut["properties"] == {

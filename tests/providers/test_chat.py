@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from typing import Any
 
 import msgspec
 import pytest
@@ -14,9 +15,9 @@ from evalrun.providers.chat import body_of, refused, refused_parameter, reply_of
 from evalrun.usage import ModelName, Role
 
 
-def request(**changes):
+def request(**changes: Any) -> Any:
     """A request."""
-    plain = {
+    plain: dict[str, Any] = {
         "role": Role.JUDGE,
         "model": ModelName(provider="openai", model="judge-1"),
         "messages": (Message(role="user", content="hi"),),
@@ -25,7 +26,7 @@ def request(**changes):
     return ModelRequest(**(plain | changes))
 
 
-def test_a_body_holds_what_was_asked_and_nothing_else():
+def test_a_body_holds_what_was_asked_and_nothing_else() -> None:
     """Optional parameters are sent only when asked for and not refused before."""
     body = body_of(request(temperature=0.0, seed=7), limit_name="max_tokens", dropped=frozenset({"seed"}))
     expected = {
@@ -37,7 +38,7 @@ def test_a_body_holds_what_was_asked_and_nothing_else():
     assert body == expected
 
 
-def test_tool_turns_are_passed_through():
+def test_tool_turns_are_passed_through() -> None:
     """A tool call keeps its null content and its id: no assistant message saying 'null'."""
     call = {"id": "c1", "type": "function", "function": {"name": "quote", "arguments": "{}"}}
     messages = (
@@ -50,13 +51,13 @@ def test_tool_turns_are_passed_through():
     ]
 
 
-def test_half_characters_do_not_stop_a_call():
+def test_half_characters_do_not_stop_a_call() -> None:
     """A text with a lone surrogate, which no JSON body can carry, is sent with a mark in its place."""
     body = body_of(request(messages=(Message(role="user", content="a\ud83db é"),)), limit_name="max_tokens")
     assert msgspec.json.decode(msgspec.json.encode(body))["messages"][0]["content"] == "a?b é"
 
 
-def answer(**message):
+def answer(**message: Any) -> Any:
     """A chat completion."""
     return {"choices": [{"finish_reason": message.pop("finish", "stop"), "message": message}]}
 
@@ -73,7 +74,7 @@ def answer(**message):
         (answer(content=[{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]), "ab", Finish.STOP),
     ],
 )
-def test_an_answer_is_read(body, text, finish):
+def test_an_answer_is_read(body: Any, text: str, finish: Any) -> None:
     """Text and finish of an answer; a refusal is a refusal, not an empty answer."""
     reply = reply_of(body, {}, "openai")
     assert (reply.text, reply.finish) == (text, finish)
@@ -83,7 +84,7 @@ def test_an_answer_is_read(body, text, finish):
     "body",
     [None, [], "x", 3, {}, {"choices": []}, {"choices": None}, {"choices": [{}]}, {"choices": [{"message": None}]}],
 )
-def test_b09_5_a_body_that_is_no_completion_is_named(body):
+def test_b09_5_a_body_that_is_no_completion_is_named(body: Any) -> None:
     """A body with status 200 and no choices is a failed call that may have been billed, never an empty answer."""
     with pytest.raises(ModelFailed, match="answered 200 with something else") as error:
         reply_of(body, {}, "openai")
@@ -110,14 +111,16 @@ def test_b09_5_a_body_that_is_no_completion_is_named(body):
         (301, "", ModelFailed, False, False),
     ],
 )
-def test_a_status_becomes_a_kind_of_failure(status, body, kind, retryable, fatal):
+def test_a_status_becomes_a_kind_of_failure(
+    status: int, body: Any, kind: type[ModelFailed], retryable: bool, fatal: bool
+) -> None:
     """Key and account stop everything, limits and faults of the server are tried again, mistakes are not."""
     error = refused("openai", status, body, {})
     assert (type(error), error.retryable, error.fatal, error.billed) == (kind, retryable, fatal, False)
     assert str(error).startswith(f"openai answered {status}: ")
 
 
-def test_the_vendors_own_words_are_kept():
+def test_the_vendors_own_words_are_kept() -> None:
     """A mistake of the request carries the vendor's message."""
     error = refused("openai", 404, '{"error":{"message":"The model `x` does not exist"}}', {})
     assert str(error) == "openai answered 404: The model `x` does not exist"
@@ -140,12 +143,12 @@ def test_the_vendors_own_words_are_kept():
         ({"Retry-After": "Wed, 02 Dec 1998 10:00:00 GMT"}, 0.0),
     ],
 )
-def test_b30_retry_after_is_read_in_every_form(headers, seconds):
+def test_b30_retry_after_is_read_in_every_form(headers: dict[str, str], seconds: float | None) -> None:
     """Seconds, thousandths, a date gone by, or nonsense."""
     assert retry_after(headers) == seconds
 
 
-def test_b30_a_date_is_seconds_from_now():
+def test_b30_a_date_is_seconds_from_now() -> None:
     """The date form is understood."""
     until = datetime.now(UTC) + timedelta(seconds=30)
     seconds = retry_after({"Retry-After": format_datetime(until, usegmt=True)})
@@ -165,6 +168,6 @@ def test_b30_a_date_is_seconds_from_now():
         (400, "prompt_cache_key", ""),
     ],
 )
-def test_a_refused_parameter_is_named(status, text, name):
+def test_a_refused_parameter_is_named(status: int, text: str, name: str) -> None:
     """Only a parameter that was sent, and that the vendor names, is dropped."""
     assert refused_parameter(status, text, {"temperature": 0, "seed": 1}) == name

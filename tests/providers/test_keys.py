@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,14 +13,14 @@ from evalrun.interfaces import ProviderSetup
 from evalrun.usage import Role
 
 
-def setup(name, environ=None, **options):
+def setup(name: str, environ: Any = None, **options: Any) -> Any:
     """What a provider is made from."""
     return ProviderSetup(name=name, options=options, environ=environ or {}, roles=(Role.JUDGE,), tmp=Path())
 
 
 @pytest.mark.parametrize(("name", "variable"), [("openai", "OPENAI_API_KEY"), ("anthropic", "ANTHROPIC_API_KEY")])
 @pytest.mark.parametrize("value", [None, "", "  "])
-def test_b79_an_empty_key_is_no_key(name, variable, value):
+def test_b79_an_empty_key_is_no_key(name: str, variable: str, value: str | None) -> None:
     """Without a key the provider is refused when it is made, naming the variable: nothing is spent."""
     environ = {} if value is None else {variable: value}
     with pytest.raises(MissingKey) as error:
@@ -28,7 +29,7 @@ def test_b79_an_empty_key_is_no_key(name, variable, value):
     assert "judge" in error.value.remedy
 
 
-def test_the_named_variable_is_the_one_that_counts():
+def test_the_named_variable_is_the_one_that_counts() -> None:
     """`api_key_env` names another variable, which then must be set; `compatible` needs none unless it is named."""
     make = plugins.load("providers", "compatible")
     make(setup("compatible", base_url="http://127.0.0.1:1/v1"))
@@ -47,7 +48,7 @@ def test_the_named_variable_is_the_one_that_counts():
         ("http://me:s3cret@host/v1", "holds a password"),
     ],
 )
-def test_a_wrong_address_is_refused_when_the_provider_is_made(address, message):
+def test_a_wrong_address_is_refused_when_the_provider_is_made(address: str, message: str) -> None:
     """An address that cannot work is a usage error at once; a password in it is not repeated."""
     with pytest.raises(UsageError, match=message) as error:
         plugins.load("providers", "compatible")(setup("compatible", base_url=address))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -38,7 +39,7 @@ THOUGHTS = {"promptTokenCount": 1000, "candidatesTokenCount": 100, "thoughtsToke
     ],
     ids=["A inclusive", "B exclusive", "C reasoning inside output", "D thoughts outside output"],
 )
-def test_b27_every_way_to_count_gives_the_same_money(read, usage, cost):
+def test_b27_every_way_to_count_gives_the_same_money(read: Any, usage: Any, cost: str) -> None:
     """Cached and reasoning tokens are counted once, whatever the vendor includes where."""
     assert cost_of(PRICE, read(usage)) == Decimal(cost)
 
@@ -58,7 +59,7 @@ def test_b27_every_way_to_count_gives_the_same_money(read, usage, cost):
         {"prompt_tokens": 10, "completion_tokens": 5, "completion_tokens_details": {"reasoning_tokens": 9}},
     ],
 )
-def test_b27_e_a_missing_or_contradictory_report_is_unreliable_and_never_negative(usage):
+def test_b27_e_a_missing_or_contradictory_report_is_unreliable_and_never_negative(usage: Any) -> None:
     """Usage that is null, or that says more cached than sent, is flagged and costs no less than nothing."""
     tokens = from_chat(usage)
     assert not tokens.reliable
@@ -66,7 +67,7 @@ def test_b27_e_a_missing_or_contradictory_report_is_unreliable_and_never_negativ
 
 
 @pytest.mark.parametrize(("read", "usage"), [(from_messages, {}), (from_messages, None), (from_generate, {})])
-def test_other_vendors_missing_report_is_unreliable(read, usage):
+def test_other_vendors_missing_report_is_unreliable(read: Any, usage: Any) -> None:
     """A report without its figures is unreliable for every vendor."""
     assert not read(usage).reliable
 
@@ -81,7 +82,7 @@ COUNT = st.none() | st.integers(min_value=-5, max_value=5000) | st.booleans() | 
     written=COUNT,
     reasoning=COUNT,
 )
-def test_no_report_makes_a_negative_part(prompt, output, cached, written, reasoning):
+def test_no_report_makes_a_negative_part(prompt: Any, output: Any, cached: Any, written: Any, reasoning: Any) -> None:
     """Whatever a vendor reports, no part is negative and the parts of the input do not pass the input."""
     usage = {
         "prompt_tokens": prompt,

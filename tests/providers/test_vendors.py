@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,7 @@ SCHEMA = {
 }
 
 
-def provider_of(vendor, server):
+def provider_of(vendor: str, server: Any) -> Any:
     """A provider of a vendor whose address is the scripted server's."""
     address = server.anthropic_url if vendor == "anthropic" else server.base_url
     setup = ProviderSetup(
@@ -33,9 +34,9 @@ def provider_of(vendor, server):
     return plugins.load("providers", vendor)(setup)
 
 
-def request(vendor="openai", **changes):
+def request(vendor: str = "openai", **changes: Any) -> Any:
     """A request of a judge."""
-    plain = {
+    plain: dict[str, Any] = {
         "role": Role.JUDGE,
         "model": ModelName(provider=vendor, model="judge-1"),
         "messages": (Message(role="system", content="You judge."), Message(role="user", content="Salut, ça va ?")),
@@ -44,10 +45,10 @@ def request(vendor="openai", **changes):
     return ModelRequest(**(plain | changes))
 
 
-def ask(vendor, script, *requests, timeout=5.0):
+def ask(vendor: str, script: Any, *requests: Any, timeout: float = 5.0) -> Any:
     """Replies or failures of requests made one after another, and the server."""
 
-    async def run():
+    async def run() -> Any:
         async with ScriptedServer(script) as server:
             provider = provider_of(vendor, server)
             await provider.start()
@@ -67,7 +68,7 @@ def ask(vendor, script, *requests, timeout=5.0):
 
 
 @pytest.mark.parametrize("vendor", VENDORS)
-def test_an_answer_comes_back_with_what_was_sent_and_used(vendor):
+def test_an_answer_comes_back_with_what_was_sent_and_used(vendor: str) -> None:
     """Text, tokens, the model returned and the body really sent are those of the wire."""
     answer = Answer(text="8", model="judge-1-2026", usage=Usage(input=1000, cached=800, output=100))
     (reply,), server = ask(vendor, lambda _role, _body: answer)
@@ -86,7 +87,7 @@ def test_an_answer_comes_back_with_what_was_sent_and_used(vendor):
     ("finish", "expected"),
     [("stop", Finish.STOP), ("length", Finish.LENGTH), ("content_filter", Finish.REFUSAL), ("pause", Finish.OTHER)],
 )
-def test_the_reason_to_stop_is_one_word_for_all(vendor, finish, expected):
+def test_the_reason_to_stop_is_one_word_for_all(vendor: str, finish: Any, expected: Any) -> None:
     """Stop reasons of all vendors are mapped; an unknown one is no clean stop."""
     (reply,), _ = ask(vendor, lambda _role, _body: Answer(text="x", finish=finish))
     assert reply.finish is expected
@@ -97,7 +98,9 @@ def test_the_reason_to_stop_is_one_word_for_all(vendor, finish, expected):
     ("status", "kind", "retryable"),
     [(401, KeyRefused, False), (404, ModelFailed, False), (429, RateLimited, True), (529, RateLimited, True)],
 )
-def test_b09_a_refusal_of_the_server_is_one_attempt_and_one_kind(vendor, status, kind, retryable):
+def test_b09_a_refusal_of_the_server_is_one_attempt_and_one_kind(
+    vendor: str, status: int, kind: type[ModelFailed], retryable: bool
+) -> None:
     """Each attempt is one request, whatever the status: the vendors' own retries are off."""
     headers = {"Retry-After": "7"}
     (error,), server = ask(vendor, lambda _role, _body: Answer(text="no", status=status, headers=headers))
@@ -109,7 +112,7 @@ def test_b09_a_refusal_of_the_server_is_one_attempt_and_one_kind(vendor, status,
 
 
 @pytest.mark.parametrize("vendor", VENDORS)
-def test_a_key_that_the_server_repeats_is_not_shown(vendor):
+def test_a_key_that_the_server_repeats_is_not_shown(vendor: str) -> None:
     """A message that repeats the key keeps only its last four characters."""
     (error,), _ = ask(vendor, lambda _role, _body: Answer(text=f"Incorrect API key: {KEY}", status=401))
     assert str(error).endswith("Incorrect API key: …a1f2")
@@ -117,7 +120,7 @@ def test_a_key_that_the_server_repeats_is_not_shown(vendor):
 
 @pytest.mark.parametrize("vendor", VENDORS)
 @pytest.mark.parametrize("body", ["<html>Bad gateway</html>", "", "[]", '{"choices": []}', '{"content": "x"}', '{"a'])
-def test_b09_5_a_page_with_status_200_is_a_failed_call(vendor, body):
+def test_b09_5_a_page_with_status_200_is_a_failed_call(vendor: str, body: Any) -> None:
     """An HTML page, an empty or a cut body under status 200 is named, and may have been billed."""
     (error,), _ = ask(vendor, lambda _role, _body: Answer(raw_body=body, headers={"Content-Type": "text/html"}))
     assert isinstance(error, ModelFailed)
@@ -126,7 +129,7 @@ def test_b09_5_a_page_with_status_200_is_a_failed_call(vendor, body):
 
 
 @pytest.mark.parametrize("vendor", VENDORS)
-def test_silence_ends_at_the_timeout_and_may_have_been_billed(vendor):
+def test_silence_ends_at_the_timeout_and_may_have_been_billed(vendor: str) -> None:
     """A call that gets no answer in time is cut by our own clock."""
     (error,), _ = ask(vendor, lambda _role, _body: Answer(delay=30), timeout=0.2)
     assert str(error) == f"{vendor}: no answer within 0.2 s"
@@ -134,24 +137,24 @@ def test_silence_ends_at_the_timeout_and_may_have_been_billed(vendor):
 
 
 @pytest.mark.parametrize("vendor", VENDORS)
-def test_a_dropped_connection_may_have_been_billed(vendor):
+def test_a_dropped_connection_may_have_been_billed(vendor: str) -> None:
     """A connection that closes without an answer is a failed call after which another may succeed."""
     (error, reply), _ = ask(vendor, dropping(), request(vendor), request(vendor))
     assert (error.retryable, error.billed) == (True, True)
     assert reply.text == "ok"
 
 
-def dropping():
+def dropping() -> Any:
     """A script that closes the first connection."""
     answers = iter([Answer(drop=True)])
     return lambda _role, _body: next(answers, Answer())
 
 
 @pytest.mark.parametrize("vendor", VENDORS)
-def test_a_server_that_is_not_there_costs_nothing(vendor):
+def test_a_server_that_is_not_there_costs_nothing(vendor: str) -> None:
     """No connection, no bill: the reservation can be given back."""
 
-    async def run():
+    async def run() -> Any:
         with socket.socket() as taken:
             taken.bind(("127.0.0.1", 0))
             address = f"http://127.0.0.1:{taken.getsockname()[1]}"
@@ -171,10 +174,10 @@ def test_a_server_that_is_not_there_costs_nothing(vendor):
 
 
 @pytest.mark.parametrize("vendor", ["compatible", "openai"])
-def test_a_refused_parameter_is_dropped_once_and_remembered(vendor):
+def test_a_refused_parameter_is_dropped_once_and_remembered(vendor: str) -> None:
     """A model that refuses temperature gets it once; `sent` tells what was really sent; other models keep theirs."""
 
-    def picky(role, body):
+    def picky(role: str, body: Any) -> Any:
         if role == "judge" and "temperature" in body:
             return Answer(text="Unsupported value: 'temperature' does not support 0", status=400)
         return Answer()
@@ -189,7 +192,7 @@ def test_a_refused_parameter_is_dropped_once_and_remembered(vendor):
 
 
 @pytest.mark.parametrize("vendor", ["compatible", "openai"])
-def test_a_schema_is_asked_for_in_strict_mode(vendor):
+def test_a_schema_is_asked_for_in_strict_mode(vendor: str) -> None:
     """The answer's schema goes along; OpenAI gets it without the lengths its strict mode refuses."""
     _, server = ask(vendor, lambda _role, _body: "{}", request(vendor, schema=SCHEMA, schema_name="a b!"))
     sent = server.requests()[0].body["response_format"]["json_schema"]
@@ -197,7 +200,7 @@ def test_a_schema_is_asked_for_in_strict_mode(vendor):
     assert ("maxLength" in sent["schema"]["properties"]["pattern"]) is (vendor == "compatible")
 
 
-def test_openai_speaks_its_own_dialect():
+def test_openai_speaks_its_own_dialect() -> None:
     """The limit has the name that current models want, and calls of one lane share a cache key."""
     _, server = ask("openai", lambda _role, _body: "x", request("openai", lane="judge:conversation"))
     body = server.requests()[0].body
@@ -205,7 +208,7 @@ def test_openai_speaks_its_own_dialect():
     assert body["prompt_cache_key"] == "judge:conversation"
 
 
-def test_anthropic_gets_system_schema_and_turns_in_its_own_shape():
+def test_anthropic_gets_system_schema_and_turns_in_its_own_shape() -> None:
     """System text apart, no temperature or seed, only the supported part of the schema, turns of one role joined."""
     messages = (
         Message(role="system", content="You judge."),
@@ -232,7 +235,7 @@ TOOL = {"type": "function", "function": {"name": "quote", "parameters": {"type":
 CALL = {"id": "c1", "type": "function", "function": {"name": "quote", "arguments": '{"amount": 4200}'}}
 
 
-def test_anthropic_sees_tool_turns():
+def test_anthropic_sees_tool_turns() -> None:
     """Tool calls and results reach Anthropic as its blocks, not as an assistant that says nothing."""
     messages = (
         Message(role="user", content="un devis"),
@@ -252,7 +255,7 @@ def test_anthropic_sees_tool_turns():
 
 
 @pytest.mark.parametrize("vendor", VENDORS)
-def test_a_tool_call_comes_back_in_one_shape(vendor):
+def test_a_tool_call_comes_back_in_one_shape(vendor: str) -> None:
     """The model's tool call has the chat-completions form for all vendors."""
     script = lambda _role, _body: Answer(  # noqa: E731  a script is one expression
         text=None, finish="tool_calls", tool_calls=({"name": "quote", "arguments": {"amount": 4200}},)
@@ -264,15 +267,15 @@ def test_a_tool_call_comes_back_in_one_shape(vendor):
 
 
 @pytest.mark.parametrize("vendor", VENDORS)
-def test_many_calls_are_in_flight_at_once(vendor):
+def test_many_calls_are_in_flight_at_once(vendor: str) -> None:
     """The provider sets no limit of its own: bounding calls is the limiter's work."""
     everybody = 130
     arrived = asyncio.Semaphore(0)
 
-    async def run():
+    async def run() -> Any:
         gate = asyncio.Event()
 
-        async def script(role, body):
+        async def script(role: str, body: Any) -> Any:
             arrived.release()
             await gate.wait()
             return Answer()
@@ -291,7 +294,7 @@ def test_many_calls_are_in_flight_at_once(vendor):
     assert asyncio.run(run()) == everybody
 
 
-def test_a_redirect_is_not_followed():
+def test_a_redirect_is_not_followed() -> None:
     """A base URL that moves is a mistake to correct: the key is not sent elsewhere."""
     (error,), server = ask(
         "compatible", lambda _role, _body: Answer(text="", status=301, headers={"Location": "http://127.0.0.1:1/x"})
