@@ -48,6 +48,8 @@ class Local(Compatible):
     """The embedded model (see `interfaces.Provider`)."""
 
     local = True
+    model_file = staticmethod(model_file)
+    runtime_installed = staticmethod(runtime_installed)
 
     def __init__(self, setup: ProviderSetup) -> None:
         unknown = [m for m in setup.models if m != MODEL]
