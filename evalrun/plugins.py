@@ -79,6 +79,11 @@ def load(kind: str, name: str) -> Callable[..., Any]:
     )
 
 
+def use_case(name: str) -> Any:
+    """The module of a use case, loaded when its command is called, so that `--help` loads none."""
+    return importlib.import_module(f"evalrun.use_cases.{name}")
+
+
 def _installed(kind: str) -> tuple[EntryPoint, ...]:
     return tuple(entry_points(group=f"evalrun.{kind}"))
 

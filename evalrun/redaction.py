@@ -75,7 +75,13 @@ def _forms(secret: str) -> set[str]:
     plain = secret.strip()
     lines = [line.strip() for line in plain.splitlines()]
     long = [line for line in lines if len(line) >= LONG_LINE] if len(lines) > 1 else []
-    return {plain, unquote(plain), quote(plain, safe=""), quote_plus(plain, safe=""), *long}
+    return {
+        plain,
+        unquote(plain),
+        quote(plain, safe="", errors="replace"),
+        quote_plus(plain, safe="", errors="replace"),
+        *long,
+    }
 
 
 def sanitise(text: str) -> tuple[str, bool]:

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterator, Sequence
 
 from evalrun.errors import FileProblems, Problem, Where
-from evalrun.expectation import Expectations
+from evalrun.expectation import Expectations, NamedTool, ToolExpectation
 from evalrun.interfaces import Capability, Target
 from evalrun.scenario import AdvanceStep, EventStep, ExpectStep, PersonaStep, Scenario
 
@@ -31,7 +31,8 @@ def _problems(scenario: Scenario, target: Target, database: bool) -> Iterator[Pr
         if wanted.sql and not database:
             yield _lacks(wanted.sql[0].where, "an expectation on SQL", "a database: set `database` in its settings")
         if target.tools is not None:
-            for named in (*wanted.called, *wanted.not_called):
+            named_tools: tuple[ToolExpectation | NamedTool, ...] = (*wanted.called, *wanted.not_called)
+            for named in named_tools:
                 if named.name not in target.tools:
                     yield _no_tool(named.where, named.name, target.tools)
 

@@ -39,8 +39,6 @@ class Rooms:
     calls: ModelCalls
     ledger: Ledger
     chain: JudgeChain
-    trust: tuple[JudgeTrust, ...]
-    store: Store
     warm: tuple[str, ...]
 
 

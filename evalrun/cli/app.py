@@ -1,0 +1,39 @@
+"""The command line as a whole: one file per group of commands, each registering its own."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from evalrun import __version__
+from evalrun.cli import clean, files, local, run, show
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"evalrun {__version__}")
+        raise typer.Exit
+
+
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    """Turn a behaviour contract written in plain files into a verdict a team lets block a merge."""
+
+
+def build() -> typer.Typer:
+    """The application with all its commands."""
+    app = typer.Typer(
+        name="evalrun",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_root)
+    for group in (run, show, files, local, clean):
+        group.register(app)
+    return app

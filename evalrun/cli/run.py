@@ -1,0 +1,111 @@
+"""`evalrun run`: play scenarios and give a verdict."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from evalrun import plugins
+from evalrun.cli.output import FORMAT, OUTPUT, TABLE, Wish, reporters
+from evalrun.config import Gate
+from evalrun.errors import UsageError
+from evalrun.scenario import Category
+from evalrun.usage import ModelName, Role
+
+Names = Annotated[list[str] | None, typer.Argument(help="Ids, files or folders of scenarios; default: all but smoke.")]
+Categories = Annotated[list[Category] | None, typer.Option("--category", help="Only this category (repeatable).")]
+Stages = Annotated[list[str] | None, typer.Option("--stage", help="Only this stage (repeatable).")]
+Tags = Annotated[list[str] | None, typer.Option("--tag", help="Only scenarios with this tag (repeatable).")]
+Everything = Annotated[bool, typer.Option("--all", help="Smoke scenarios too.")]
+Profile = Annotated[str, typer.Option(help="A profile of the settings.")]
+Target = Annotated[str, typer.Option(help="The target to run against.")]
+Models = Annotated[list[str] | None, typer.Option("--model", help="role=provider:model (repeatable).")]
+Budget = Annotated[str | None, typer.Option(help="Hard cap in USD over the whole run; 0 allows no paid call.")]
+Concurrency = Annotated[int | None, typer.Option(min=1, help="Trials side by side.")]
+FailFast = Annotated[bool, typer.Option("--fail-fast", help="Stop at the first scenario that fails.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on with the last run: only what is missing or changed.")]
+GateOption = Annotated[Gate | None, typer.Option("--judge-gate", help="Whether model judges gate.")]
+Strict = Annotated[bool | None, typer.Option("--strict-prices", help="Refuse a model without a known price.")]
+Unstable = Annotated[str, typer.Option(help="show, or fail: whether an unstable scenario fails the run.")]
+StoreOption = Annotated[str, typer.Option("--store", help="The history: a file or a postgresql:// DSN.")]
+Format = Annotated[str, FORMAT]
+Output = Annotated[Path | None, OUTPUT]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("run")(run)
+
+
+def run(  # noqa: PLR0917  typer reads one option from each parameter
+    names: Names = None,
+    category: Categories = None,
+    stage: Stages = None,
+    tag: Tags = None,
+    everything: Everything = False,
+    profile: Profile = "",
+    target: Target = "",
+    model: Models = None,
+    budget: Budget = None,
+    concurrency: Concurrency = None,
+    fail_fast: FailFast = False,
+    resume: Resume = False,
+    judge_gate: GateOption = None,
+    strict_prices: Strict = None,
+    unstable: Unstable = "",
+    store: StoreOption = "",
+    report_format: Format = TABLE,
+    output: Output = None,
+) -> None:
+    """Play scenarios against the target and give a verdict.
+
+    Exit codes: 0 all selected pass; 1 a scenario failed; 2 usage or files; 3 could not be judged;
+    4 budget reached; 70 a bug of evalrun; 130 and 143 interrupted.
+    """
+    if unstable not in ("", "show", "fail"):
+        raise UsageError(f"--unstable is {unstable!r}", remedy="write show or fail")
+    use_case = plugins.use_case("run")
+    overrides = use_case.Overrides(
+        profile=profile,
+        target=target,
+        models=_models(model or []),
+        budget=budget,
+        concurrency=concurrency,
+        store=store,
+        gate=judge_gate,
+        strict_prices=strict_prices,
+        unstable=unstable,
+    )
+    wanted = use_case.Wanted(
+        names=tuple(names or ()),
+        categories=tuple(category or ()),
+        stages=tuple(stage or ()),
+        tags=tuple(tag or ()),
+        everything=everything,
+    )
+    request = use_case.RunRequest(
+        start=Path.cwd(), wanted=wanted, overrides=overrides, fail_fast=fail_fast, resume=resume
+    )
+    with reporters(Wish(format=report_format, output=output), os.environ, beside=True) as made:
+        try:
+            result = asyncio.run(use_case.run(request, os.environ, made))
+        except use_case.Interrupted as e:
+            raise typer.Exit(128 + e.signum) from None
+    raise typer.Exit(result.exit_code)
+
+
+def _models(written: list[str]) -> dict[Role, ModelName]:
+    """`role=provider:model` options. Raises UsageError."""
+    chosen: dict[Role, ModelName] = {}
+    for text in written:
+        role, equals, name = text.partition("=")
+        if not equals or role not in list(Role):
+            raise UsageError(f"--model {text!r}, expected role=provider:model", remedy=f"roles: {', '.join(Role)}")
+        if Role(role) in chosen:
+            raise UsageError(f"--model names {role} twice", remedy="name each role once")
+        chosen[Role(role)] = ModelName.parse(name)
+    return chosen

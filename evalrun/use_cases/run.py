@@ -1,0 +1,356 @@
+"""Run scenarios to a verdict: files, selection, rooms, trials, stored results, reports, exit code."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import shutil
+import signal
+import tempfile
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from evalrun import __version__, git
+from evalrun.config import Settings
+from evalrun.errors import EvalrunError, StoreFailed, TargetFailed
+from evalrun.interfaces import Capability, Progress, Reporter, Store, SuiteInfo
+from evalrun.loading.settings import Overrides, load_settings
+from evalrun.loading.suite import load_suite
+from evalrun.redaction import Redactor
+from evalrun.results import JudgeTrust, RunHeader, RunResult, TrialResult
+from evalrun.runner import Heard, Pace, Runner
+from evalrun.selection import Selection, Wanted, select
+from evalrun.suite import Suite
+from evalrun.trial import Workings
+from evalrun.use_cases.feasible import check_feasible
+from evalrun.use_cases.planning import Planned, plan_trials, skeleton_of
+from evalrun.use_cases.wiring import Rooms, make_calls, make_chain, make_server, make_store, make_target
+from evalrun.verdict import exit_code
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """What the user asked for. `start` is the folder it was asked in."""
+
+    start: Path
+    wanted: Wanted = field(default_factory=Wanted)
+    overrides: Overrides = field(default_factory=Overrides)
+    fail_fast: bool = False
+    resume: bool = False
+
+
+class Interrupted(BaseException):
+    """A signal came before the first trial."""
+
+    def __init__(self, signum: int) -> None:
+        super().__init__(signum)
+        self.signum = signum
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ground:
+    """What is known before anything is chosen. `earlier` is the run that is resumed."""
+
+    request: RunRequest
+    environ: Mapping[str, str]
+    settings: Settings
+    suite: Suite
+    voices: _Voices
+    store: Store
+    earlier: RunResult | None
+    redactor: Redactor
+    tmp: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Job:
+    """A run that is planned."""
+
+    ground: _Ground
+    selection: Selection
+    rooms: Rooms
+    planned: Planned
+    header: RunHeader
+
+
+class _Voices:
+    """All reporters at once, and the notices they were given. A notice before the start waits for it."""
+
+    def __init__(self, reporters: Sequence[Reporter], redactor: Redactor) -> None:
+        self._reporters = reporters
+        self._redactor = redactor
+        self.notices: list[str] = []
+
+    def started(self, header: RunHeader) -> None:
+        for reporter in self._reporters:
+            reporter.started(header)
+
+    def progress(self, progress: Progress) -> None:
+        for reporter in self._reporters:
+            reporter.progress(progress)
+
+    def trial(self, result: TrialResult) -> None:
+        for reporter in self._reporters:
+            reporter.trial(result)
+
+    def notice(self, line: str) -> None:
+        clean = self._redactor.text(line)
+        self.notices.append(clean)
+        for reporter in self._reporters:
+            reporter.notice(clean)
+
+    def finished(self, run: RunResult) -> None:
+        for reporter in self._reporters:
+            reporter.finished(run)
+
+
+class _Signals:
+    """SIGINT and SIGTERM: the first stops the run in order, the second ends the process at once."""
+
+    def __init__(self) -> None:
+        self.runner: Runner | None = None
+        self._task = asyncio.current_task()
+        self._received = 0
+
+    def listen(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._take, number)
+
+    def _take(self, number: int) -> None:
+        if self._received:
+            os._exit(128 + number)
+        self._received = number
+        if self.runner is not None:
+            self.runner.interrupt(number)
+        elif self._task is not None:
+            self._task.cancel()
+
+    @property
+    def received(self) -> int:
+        """The signal that came, 0 for none."""
+        return self._received
+
+
+async def run(request: RunRequest, environ: Mapping[str, str], reporters: Sequence[Reporter]) -> RunResult:
+    """Run and report. Raises EvalrunError for what stops it before the first trial, Interrupted for a signal then."""
+    signals = _Signals()
+    signals.listen()
+    tmp = Path(tempfile.mkdtemp(prefix="evalrun-"))
+    try:
+        return await _run(request, environ, reporters, signals, tmp)
+    except asyncio.CancelledError:
+        if signals.received:
+            raise Interrupted(signals.received) from None
+        raise
+    finally:
+        shutil.rmtree(tmp, ignore_errors=True)
+
+
+async def _run(
+    request: RunRequest, environ: Mapping[str, str], reporters: Sequence[Reporter], signals: _Signals, tmp: Path
+) -> RunResult:
+    settings = load_settings(request.start, request.overrides, environ)
+    suite = load_suite(settings)
+    redactor = Redactor.from_environ(environ, [t.database for t in settings.targets.values()])
+    voices = _Voices(reporters, redactor)
+    store = make_store(settings)
+    await store.open()
+    try:
+        ground = _Ground(
+            request=request,
+            environ=environ,
+            settings=settings,
+            suite=suite,
+            voices=voices,
+            store=store,
+            earlier=await store.load("last") if request.resume else None,
+            redactor=redactor,
+            tmp=tmp,
+        )
+        job = _plan(ground)
+        voices.started(job.header)
+        for line in (*job.planned.notices, *job.rooms.ledger.notices, *_notices_of(store)):
+            voices.notice(line)
+        result = await _play(job, signals)
+        voices.finished(result)
+        return result
+    finally:
+        await store.close()
+
+
+def _notices_of(store: object) -> Sequence[str]:
+    return getattr(store, "notices", ())
+
+
+def _plan(ground: _Ground) -> _Job:
+    """Choose, resolve every name, and refuse what cannot be played: nothing is spent yet."""
+    settings, earlier = ground.settings, ground.earlier
+    wanted = ground.request.wanted
+    if earlier is not None and wanted == Wanted():
+        known = {s.id for s in ground.suite.scenarios}
+        wanted = Wanted(names=tuple(s.id for s in earlier.scenarios if s.id in known))
+    selection = select(ground.suite, wanted, settings.root)
+    run_id = earlier.header.id if earlier else f"{datetime.now(UTC):%Y-%m-%d}-{secrets.token_hex(3)}"
+    target = make_target(settings)
+    server = make_server(settings, run_id, ground.environ, ground.tmp)
+    check_feasible(selection.chosen, target, database=server is not None)
+    chain, trust = make_chain(settings)
+    calls, ledger, warm = make_calls(settings, selection.chosen, ground.environ, ground.tmp, ground.voices.notice)
+    if earlier is not None:
+        ledger.spent = sum((s.spending.cost for s in earlier.scenarios), ledger.spent)
+    rooms = Rooms(target=target, server=server, calls=calls, ledger=ledger, chain=chain, warm=warm)
+    return _Job(
+        ground=ground,
+        selection=selection,
+        rooms=rooms,
+        planned=plan_trials(settings, ground.suite, selection, earlier),
+        header=_header(run_id, settings, selection, trust, earlier),
+    )
+
+
+def _header(
+    run_id: str,
+    settings: Settings,
+    selection: Selection,
+    trust: tuple[JudgeTrust, ...],
+    earlier: RunResult | None,
+) -> RunHeader:
+    return RunHeader(
+        id=run_id,
+        started=earlier.header.started if earlier else datetime.now(UTC),
+        target=settings.target,
+        models={r.value: str(m) for r, m in settings.models.items()},
+        trust=trust,
+        selection=selection.line,
+        selected=len(selection.chosen),
+        suite_size=selection.suite_size,
+        cap=settings.budget_usd,
+        commit=git.commit(settings.root),
+        version=__version__,
+        settings={"profile": settings.profile, "gate": settings.judge.gate.value},
+        unstable_fails=settings.unstable == "fail",
+    )
+
+
+async def _play(job: _Job, signals: _Signals) -> RunResult:
+    """Start what is needed, play, close, and say how it ended."""
+    ground, voices = job.ground, job.ground.voices
+    began = asyncio.get_running_loop().time()
+    skeletons = {s.id: skeleton_of(s, job.selection.reasons.get(s.id, ())) for s in job.selection.chosen}
+    if ground.earlier is None:
+        start = RunResult(header=job.header, finished=job.header.started, scenarios=tuple(skeletons.values()))
+        await _kept(voices, ground.store.begin(start))
+    runner = Runner(
+        run=job.header.id,
+        workings=_workings(job),
+        plans=job.planned.plans,
+        skeletons=skeletons,
+        store=ground.store,
+        redactor=ground.redactor,
+        heard=Heard(progress=voices.progress, trial=voices.trial, notice=voices.notice),
+        pace=Pace(
+            concurrency=ground.settings.concurrency,
+            fail_fast=ground.request.fail_fast,
+            spent=lambda: job.rooms.ledger.spent,
+        ),
+        results={k: list(v) for k, v in job.planned.kept.items()},
+    )
+    try:
+        if job.planned.plans:
+            await _start(job)
+            signals.runner = runner
+            await runner.play()
+    finally:
+        await _close(job.rooms)
+    for line in _notices_of(ground.store):
+        if line not in voices.notices:
+            voices.notice(line)
+    result = _result(job, runner, asyncio.get_running_loop().time() - began)
+    await _kept(voices, ground.store.finish(result))
+    return result
+
+
+async def _kept(voices: _Voices, writing: Awaitable[None]) -> None:
+    """Write to the history; a failure is said, for the report must still come."""
+    try:
+        await writing
+    except StoreFailed as e:
+        voices.notice(f"{e.message} ({e.remedy})")
+
+
+def _workings(job: _Job) -> Workings:
+    return Workings(
+        run=job.header.id,
+        target=job.rooms.target,
+        server=job.rooms.server,
+        calls=job.rooms.calls,
+        chain=job.rooms.chain,
+        style=job.ground.suite.style,
+        timeouts=job.ground.settings.timeouts,
+        tmp=job.ground.tmp,
+    )
+
+
+def _result(job: _Job, runner: Runner, seconds: float) -> RunResult:
+    scenarios = runner.scenarios()
+    code = exit_code(
+        [s.verdict for s in scenarios],
+        stop=runner.stop,
+        selected=job.header.selected,
+        unstable_fails=job.header.unstable_fails,
+    )
+    return RunResult(
+        header=job.header,
+        finished=datetime.now(UTC),
+        scenarios=scenarios,
+        notices=tuple(dict.fromkeys([*job.rooms.ledger.notices, *job.ground.voices.notices])),
+        stop=runner.stop,
+        exit_code=code,
+        seconds=round(seconds, 2),
+    )
+
+
+async def _start(job: _Job) -> None:
+    """Start providers, database and target beside one another. Raises EvalrunError."""
+    rooms, settings = job.rooms, job.ground.settings
+    rooms.calls.warm(rooms.warm)
+    rules = settings.root / settings.style_rules
+    info = SuiteInfo(
+        run=job.header.id,
+        options=settings.targets[settings.target].options,
+        root=settings.root,
+        tmp=job.ground.tmp,
+        style_rules=rules if rules.is_file() else None,
+        environ=job.ground.environ,
+    )
+    try:
+        async with asyncio.timeout(settings.timeouts.setup) as limit:
+            if rooms.server is not None:
+                await rooms.server.start()
+            await rooms.target.setup(info)
+            if rooms.server is not None:
+                migrate = rooms.target.migrate if Capability.MIGRATE in rooms.target.capabilities else None
+                await rooms.server.prepare(migrate, len(job.planned.plans))
+    except EvalrunError:
+        raise
+    except Exception as e:
+        what = f"took over {settings.timeouts.setup:g} s" if limit.expired() else f"raised {type(e).__name__}: {e}"
+        raise TargetFailed(
+            f"the start of target {settings.target!r} {what}",
+            remedy="correct its setup() or migrate(), or its settings",
+        ) from e
+
+
+async def _close(rooms: Rooms) -> None:
+    """Close everything, also when one of them fails; the first failure is raised at the end."""
+    closing = [rooms.calls.close(), rooms.target.teardown()]
+    if rooms.server is not None:
+        closing.append(rooms.server.close())
+    ended = await asyncio.gather(*closing, return_exceptions=True)
+    for problem in ended:
+        if isinstance(problem, BaseException):
+            raise problem
