@@ -1,0 +1,41 @@
+# Everything lives in .venv; nothing is installed elsewhere.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test lint types contracts docs check bench clean
+
+demo: .venv/done                ## set up everything and run the shipped scenarios on the embedded defaults
+	$(BIN)/evalrun run
+
+test: .venv/done                ## set up everything and pass the tests
+	$(BIN)/python -m pytest -n 2
+
+check: lint types contracts     ## what CI asks beside the tests
+
+lint: .venv/done
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/done
+	$(BIN)/mypy
+
+contracts: .venv/done
+	$(BIN)/lint-imports
+
+docs: .venv/done                ## write the reference pages from the code
+	$(BIN)/python scripts/write_reference.py
+
+bench: .venv/done
+	$(BIN)/python benchmarks/run.py
+
+.venv/done: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' \
+	  || { echo "evalrun needs Python 3.11 to 3.13; set PYTHON=… (found $$($(PYTHON) --version 2>&1))"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r constraints.txt
+	$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps -e .
+	$(BIN)/evalrun local fetch
+	@touch $@
+
+clean:
+	rm -rf .venv .evalrun
