@@ -27,7 +27,9 @@ NEWLINE = "<br>"
 
 def inert(text: str) -> str:
     """A text for a table cell or a line: newlines become `<br>`."""
-    return NEWLINE.join(_EDGE.sub(_entity, line.strip(" ")) for line in _entities(text).split("\n"))
+    lines = written_out(text).split("\n")
+    # stripped first: a sign after spaces is still at the start of its line
+    return NEWLINE.join(_EDGE.sub(_entity, _entities(line.strip(" "))) for line in lines)
 
 
 def preformatted(text: str) -> str:

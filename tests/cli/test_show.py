@@ -43,6 +43,7 @@ def shown(*arguments: str) -> str:
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project to stand in, with two runs kept."""
     monkeypatch.chdir(write(tmp_path))
+    monkeypatch.delenv("COLUMNS", raising=False)
 
     async def fill() -> None:
         store = sqlite(str(tmp_path / ".evalrun" / "history.db"))
