@@ -179,6 +179,11 @@ class ModelCalls:
             if name in self._providers and name not in self._starting:
                 self._starting[name] = asyncio.ensure_future(self._providers[name].start())
 
+    async def ready(self, names: Sequence[str]) -> None:
+        """Wait until some providers are started. Raises what kept one from starting."""
+        for name in names:
+            await self.provider(name)
+
     async def provider(self, name: str) -> Provider:
         """A started provider. Raises what kept it from being made or started."""
         if name in self._missing:

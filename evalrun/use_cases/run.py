@@ -335,6 +335,7 @@ async def _start(job: _Job) -> None:
             if rooms.server is not None:
                 migrate = rooms.target.migrate if Capability.MIGRATE in rooms.target.capabilities else None
                 await rooms.server.prepare(migrate, len(job.planned.plans))
+            await rooms.calls.ready(rooms.warm)
     except EvalrunError:
         raise
     except Exception as e:
