@@ -120,6 +120,10 @@ class Runner:
                 if self.stopped:
                     return not_run(plan, self.stopped)
                 await trial.converse()
+                if self.pace.fail_fast:
+                    # judged before the place is given back, so that nothing starts after a failure
+                    await trial.judge()
+                    self._maybe_stop(trial.result())
             await trial.judge()
         except asyncio.CancelledError:
             if not self.stopped:
