@@ -14,7 +14,7 @@ from typing import Protocol
 
 from evalrun.config import Price
 from evalrun.errors import BudgetReached, Unpriced
-from evalrun.interfaces import ModelRequest, Reservation
+from evalrun.interfaces.models import ModelRequest, Reservation
 from evalrun.usage import ZERO, ModelName, Tokens
 
 MILLION = Decimal(1_000_000)
@@ -54,7 +54,7 @@ def cost_of(price: Price, tokens: Tokens) -> Decimal:
 
 
 class Ledger:
-    """The books of one run (see `interfaces.Meter`). Safe to use from several threads.
+    """The books of one run (see `interfaces.models.Meter`). Safe to use from several threads.
 
     `cap` in USD, None for no cap; `own` are the user's prices by `provider:model` or model;
     `local` names providers whose calls cost nothing; `table` gives known prices when first needed.

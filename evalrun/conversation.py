@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from evalrun.errors import CannotJudge, DatabaseFailed, EvalrunError
 from evalrun.expectation import Checkpoint, Evidence, Expectations, SqlResult
-from evalrun.interfaces import Capability, Event, Inbound, Target
+from evalrun.interfaces.targets import Capability, Event, Inbound, Target
 from evalrun.matching import evaluate
 from evalrun.persona import Persona
 from evalrun.persona_actor import Drafted, closing

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from evalrun.config import Gate
 from evalrun.errors import BudgetReached, EvalrunError
-from evalrun.interfaces import Case, Judge
+from evalrun.interfaces.judges import Case, Judge
 from evalrun.results import Judgement, JudgementStatus
 from evalrun.style import Severity
 from evalrun.verdict import Outcome, outcome_of

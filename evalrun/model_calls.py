@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evalrun.errors import BudgetReached, EvalrunError, KeyRefused, ModelFailed, RateLimited
-from evalrun.interfaces import Message, Meter, ModelReply, ModelRequest, Provider, Reservation
+from evalrun.interfaces.models import Message, Meter, ModelReply, ModelRequest, Provider, Reservation
 from evalrun.results import Exchange
 from evalrun.usage import ZERO, ModelName, Role, RoleTotal, Spending
 
@@ -33,9 +33,9 @@ class Time:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patience:
-    """How long to insist. Seconds.
+    """How long and how hard to insist. Seconds.
 
-    `call` bounds one attempt. `cap` bounds the waits of one call together, and the time a provider
+    `width` bounds the calls in flight to one provider. `call` bounds one attempt. `cap` bounds the waits of one call together, and the time a provider
     may refuse everybody by rate limits without one answer between. `attempts` counts failures of
     other kinds. Waits double from `first` to `longest` and are never under `least`.
     """
@@ -46,6 +46,7 @@ class Patience:
     least: float = 0.1
     cap: float = 60.0
     call: float = 120.0
+    width: int = 64
 
 
 class Limiter:
@@ -141,20 +142,18 @@ class Tally:
 class ModelCalls:
     """All model calls of a run.
 
-    `providers` by name; `missing` holds, for a provider that could not be made, the error to
-    raise when it is called. `notice` hears one line when calls begin to wait.
+    `providers` by name; for one that could not be made, the error to raise when it is called.
+    `notice` hears one line when calls begin to wait.
     """
 
     def __init__(
         self,
         *,
-        providers: Mapping[str, Provider],
+        providers: Mapping[str, Provider | EvalrunError],
         models: Mapping[Role, ModelName],
         meter: Meter,
         notice: Callable[[str], None],
-        missing: Mapping[str, EvalrunError] | None = None,
         patience: Patience | None = None,
-        width: int = 64,
         time: Time | None = None,
     ) -> None:
         self.models = models
@@ -162,9 +161,9 @@ class ModelCalls:
         self.patience = patience or Patience()
         self.time = time or Time()
         self.notice = notice
-        self._providers = providers
-        self._missing = dict(missing or {})
-        self._limiters = {name: Limiter(width, self.time) for name in providers}
+        self._providers = {n: p for n, p in providers.items() if not isinstance(p, EvalrunError)}
+        self._missing = {n: p for n, p in providers.items() if isinstance(p, EvalrunError)}
+        self._limiters = {name: Limiter(self.patience.width, self.time) for name in self._providers}
         self._starting: dict[str, asyncio.Task[None]] = {}
         self._dead: dict[str, ModelFailed] = {}
         self._booking = asyncio.Event()
@@ -242,7 +241,7 @@ class ModelCalls:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """A metered model of one role in one trial (see `interfaces.ModelEndpoint`)."""
+    """A metered model of one role in one trial (see `interfaces.models.ModelEndpoint`)."""
 
     role: Role
     model: ModelName

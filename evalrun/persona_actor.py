@@ -17,7 +17,7 @@ from evalrun.drafts import UNUSABLE, Draft, faults_of
 from evalrun.errors import AnswerRefused, AnswerTruncated, SimulatorFault
 from evalrun.folding import visible
 from evalrun.goodbyes import closing
-from evalrun.interfaces import Finish, Message, ModelEndpoint, ModelReply
+from evalrun.interfaces.models import Finish, Message, ModelEndpoint, ModelReply
 from evalrun.json_object import Unreadable, only_object
 from evalrun.persona import Persona
 from evalrun.transcript import InboundKind, Transcript, Turn

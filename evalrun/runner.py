@@ -13,7 +13,8 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 from evalrun.errors import StoreFailed
-from evalrun.interfaces import Progress, Store
+from evalrun.interfaces.reports import Progress
+from evalrun.interfaces.stores import Store
 from evalrun.redaction import Redactor, sanitise_value
 from evalrun.results import ScenarioResult, TrialResult
 from evalrun.transcript import Ending, Transcript

@@ -15,7 +15,9 @@ from pathlib import Path
 
 from evalrun.clock import TrialClock
 from evalrun.errors import TargetFailed
-from evalrun.interfaces import Database, ModelEndpoint, Outgoing
+from evalrun.interfaces.databases import Database
+from evalrun.interfaces.models import ModelEndpoint
+from evalrun.interfaces.targets import Outgoing
 from evalrun.redaction import sanitise, sanitise_value
 from evalrun.scenario import Participant
 from evalrun.transcript import Bubble, Route, ToolCall, Turn
@@ -129,7 +131,7 @@ def _copied(value: object) -> object:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveSession:
-    """One conversation with the target (see `interfaces.Session`); `turn` is the turn it belongs to."""
+    """One conversation with the target (see `interfaces.targets.Session`); `turn` is the turn it belongs to."""
 
     id: str
     persona: Participant

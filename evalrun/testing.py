@@ -20,20 +20,9 @@ from typing import Any
 from evalrun import plugins
 from evalrun.clock import TrialClock
 from evalrun.errors import CannotJudge, ModelFailed
-from evalrun.interfaces import (
-    Capability,
-    Database,
-    DatabaseServer,
-    DatabaseSetup,
-    Finish,
-    Inbound,
-    Message,
-    ModelEndpoint,
-    ModelReply,
-    SuiteInfo,
-    Target,
-    TargetSetup,
-)
+from evalrun.interfaces.databases import Database, DatabaseServer, DatabaseSetup
+from evalrun.interfaces.models import Finish, Message, ModelEndpoint, ModelReply
+from evalrun.interfaces.targets import Capability, Inbound, SuiteInfo, Target, TargetSetup
 from evalrun.scenario import Participant
 from evalrun.session import LiveSession, Recorder
 from evalrun.transcript import InboundKind, Observed, Opening, Turn

@@ -22,7 +22,9 @@ from evalrun.config import Timeouts
 from evalrun.conversation import Conversation, Stage
 from evalrun.errors import BudgetReached, EvalrunError, SimulatorFault, TargetFailed
 from evalrun.expectation import Checkpoint, Evidence
-from evalrun.interfaces import Case, Database, DatabaseServer, Target
+from evalrun.interfaces.databases import Database, DatabaseServer
+from evalrun.interfaces.judges import Case
+from evalrun.interfaces.targets import Target
 from evalrun.judging import JudgeChain, Ruling, rule
 from evalrun.model_calls import ModelCalls, Tally
 from evalrun.persona import Persona

@@ -15,7 +15,7 @@ from datetime import timedelta
 from typing import Any
 
 from evalrun.errors import EvalrunError, TargetFailed
-from evalrun.interfaces import Capability, Event, Inbound, Target
+from evalrun.interfaces.targets import Capability, Event, Inbound, Target
 from evalrun.session import LiveSession
 from evalrun.transcript import Observed, Opening, Turn
 

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 
 from evalrun.errors import Where
 from evalrun.expectation import Evidence
-from evalrun.interfaces import Case, ModelEndpoint
+from evalrun.interfaces.judges import Case
+from evalrun.interfaces.models import ModelEndpoint
 from evalrun.persona import Persona
 from evalrun.results import Judgement
 from evalrun.rubric import Criterion, Rubric, RubricKind, Scope

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from evalrun.databases.embedded import Embedded
-from evalrun.interfaces import Database, DatabaseSetup
+from evalrun.interfaces.databases import Database, DatabaseSetup
 
 
 class Cluster:

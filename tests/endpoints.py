@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import aiohttp
 
 from evalrun.errors import AnswerRefused, KeyRefused, ModelFailed
-from evalrun.interfaces import Finish, Message, ModelReply
+from evalrun.interfaces.models import Finish, Message, ModelReply
 from evalrun.usage import ModelName, Role, Tokens
 
 FINISHES = {"stop": Finish.STOP, "length": Finish.LENGTH, "content_filter": Finish.REFUSAL, "tool_calls": Finish.TOOLS}

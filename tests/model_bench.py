@@ -7,14 +7,14 @@ import itertools
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 
 from evalrun import plugins
 from evalrun.budget import Ledger
 from evalrun.config import Price
-from evalrun.interfaces import Message, ModelReply, Provider, ProviderSetup
+from evalrun.interfaces.models import Message, ModelReply, Provider, ProviderSetup
 from evalrun.model_calls import ModelCalls, Patience, Tally, Time
 from evalrun.usage import ZERO, ModelName, Role
 from tests.scripted_server import Answer, Script, ScriptedServer
@@ -82,8 +82,7 @@ async def bench(
             models={r: ModelName(provider="compatible", model=f"{r.value}-1") for r in Role},
             meter=ledger,
             notice=notices.append,
-            patience=patience,
-            width=width,
+            patience=replace(patience or Patience(), width=width),
             time=FAST,
         )
         try:

@@ -8,7 +8,9 @@ from typing import Any
 
 from evalrun.adapters.python import PythonTarget
 from evalrun.clock import TrialClock
-from evalrun.interfaces import Database, Inbound, ModelEndpoint, Target
+from evalrun.interfaces.databases import Database
+from evalrun.interfaces.models import ModelEndpoint
+from evalrun.interfaces.targets import Inbound, Target
 from evalrun.scenario import Participant
 from evalrun.session import LiveSession, Recorder
 from evalrun.testing import FixedModel

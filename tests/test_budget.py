@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from evalrun.budget import Ledger, cost_of
 from evalrun.config import Price
 from evalrun.errors import BudgetReached, Unpriced
-from evalrun.interfaces import Message, ModelRequest, Reservation
+from evalrun.interfaces.models import Message, ModelRequest, Reservation
 from evalrun.usage import ZERO, ModelName, Role, Tokens
 
 DEAREST = Price(input=Decimal(150), output=Decimal(600))

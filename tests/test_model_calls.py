@@ -12,7 +12,7 @@ import pytest
 from evalrun import plugins
 from evalrun.budget import Ledger
 from evalrun.errors import KeyRefused, MissingKey, ModelFailed, RateLimited
-from evalrun.interfaces import ModelReply, ModelRequest
+from evalrun.interfaces.models import ModelReply, ModelRequest
 from evalrun.model_calls import Limiter, ModelCalls, Patience, Tally, Time
 from evalrun.usage import ZERO, ModelName, Role
 from tests.model_bench import FAST, SPEED, bench, in_turn, limited, outcome
@@ -199,11 +199,10 @@ def test_a_mistake_of_the_request_is_not_tried_again() -> None:
 def test_a_missing_key_is_an_error_of_the_call_that_needs_it() -> None:
     """A provider that could not be made raises its own error when it is called."""
     calls = ModelCalls(
-        providers={},
+        providers={"openai": MissingKey("no key for provider openai", remedy="set it")},
         models=dict.fromkeys(Role, ModelName(provider="openai", model="x")),
         meter=Ledger(cap=None, own={}, local=frozenset(), table=plugins.load("prices", "genai")),
         notice=lambda _line: None,
-        missing={"openai": MissingKey("no key for provider openai", remedy="set it")},
     )
     with pytest.raises(MissingKey):
         asyncio.run(calls.endpoint(Role.AGENT, Tally()).complete([], max_output_tokens=1))

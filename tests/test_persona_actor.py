@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from evalrun.errors import AnswerRefused, AnswerTruncated, BudgetReached, EvalrunError, ModelFailed, SimulatorFault
-from evalrun.interfaces import ModelReply
+from evalrun.interfaces.models import ModelReply
 from evalrun.persona import Persona
 from evalrun.persona_actor import Drafted, PersonaActor
 from evalrun.transcript import Bubble, InboundKind, Opening, ToolCall, Transcript, Turn

@@ -8,7 +8,7 @@ import urllib.request
 from decimal import Decimal
 
 from evalrun.config import Price
-from evalrun.interfaces import Finish, Message
+from evalrun.interfaces.models import Finish, Message
 from evalrun.usage import Role, Tokens
 from tests.endpoints import endpoint
 from tests.scripted_server import Answer, ScriptedServer, Usage

@@ -8,7 +8,7 @@ import pytest
 
 from evalrun import archive
 from evalrun.errors import TargetFailed
-from evalrun.interfaces import Outgoing
+from evalrun.interfaces.targets import Outgoing
 from evalrun.results import TrialResult
 from evalrun.transcript import Transcript
 from evalrun.verdict import Outcome

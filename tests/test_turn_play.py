@@ -10,7 +10,7 @@ from datetime import timedelta
 import asyncpg
 import pytest
 
-from evalrun.interfaces import Event, Settle
+from evalrun.interfaces.targets import Event, Settle
 from evalrun.testing import FixedModel
 from evalrun.transcript import InboundKind, Observed, Opening
 from evalrun.turn_play import Move, play_turn

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, Literal, get_args
 
 from evalrun.errors import CapabilityMissing, UsageError
-from evalrun.interfaces import Capability, Inbound, Session, Settle, TargetSetup
+from evalrun.interfaces.targets import Capability, Inbound, Session, Settle, TargetSetup
 
 Isolation = Literal["instance", "session-key", "process", "serial"]
 

@@ -19,17 +19,8 @@ from typing import Any
 
 from evalrun.adapters import entry
 from evalrun.errors import CapabilityMissing, TargetFailed
-from evalrun.interfaces import (
-    Capability,
-    Database,
-    Event,
-    Inbound,
-    Outgoing,
-    Session,
-    Settle,
-    SuiteInfo,
-    TargetSetup,
-)
+from evalrun.interfaces.databases import Database
+from evalrun.interfaces.targets import Capability, Event, Inbound, Outgoing, Session, Settle, SuiteInfo, TargetSetup
 
 
 def connect(setup: TargetSetup) -> PythonTarget:
@@ -38,7 +29,7 @@ def connect(setup: TargetSetup) -> PythonTarget:
 
 
 class PythonTarget:
-    """An adapter with everything optional filled in (see `interfaces.Target`)."""
+    """An adapter with everything optional filled in (see `interfaces.targets.Target`)."""
 
     def __init__(self, adapter: object, *, name: str) -> None:
         self._adapter = adapter

@@ -14,7 +14,7 @@ import typer
 
 from evalrun import plugins
 from evalrun.errors import StoreFailed, UsageError
-from evalrun.interfaces import Reporter, ReportOptions, TextSink
+from evalrun.interfaces.reports import Reporter, ReportOptions, TextSink
 
 TABLE = "table"
 FORMAT = typer.Option("--format", help="table, markdown, json, or an installed reporter.", metavar="NAME")

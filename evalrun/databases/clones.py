@@ -15,7 +15,7 @@ from evalrun.databases.admins import TROUBLES, Admins
 from evalrun.databases.database import Address, TrialDatabase, connect
 from evalrun.databases.time_shift import quoted
 from evalrun.errors import DatabaseFailed
-from evalrun.interfaces import Database, Migrate
+from evalrun.interfaces.databases import Database, Migrate
 
 ADMIN_DATABASE = "postgres"
 OLDEST_SERVER = 13

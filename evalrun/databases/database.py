@@ -41,7 +41,7 @@ class Address:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialDatabase:
-    """One database (see `interfaces.Database`)."""
+    """One database (see `interfaces.databases.Database`)."""
 
     name: str
     address: Address

@@ -20,7 +20,7 @@ from evalrun.databases.clones import ADMIN_DATABASE, Clones
 from evalrun.databases.cluster_folders import ClusterFolder
 from evalrun.databases.database import Address, Connection
 from evalrun.errors import DatabaseFailed
-from evalrun.interfaces import Database, DatabaseSetup, Migrate
+from evalrun.interfaces.databases import Database, DatabaseSetup, Migrate
 
 START_SECONDS = 30.0
 STOP_SECONDS = 1.5
@@ -44,7 +44,7 @@ _PORT_TAKEN = b"could not create any TCP/IP sockets"
 
 
 class Embedded:
-    """A private cluster (see `interfaces.DatabaseServer`)."""
+    """A private cluster (see `interfaces.databases.DatabaseServer`)."""
 
     def __init__(self, setup: DatabaseSetup) -> None:
         self._setup = setup

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from evalrun.databases.clones import ADMIN_DATABASE, Clones
 from evalrun.databases.database import Address
 from evalrun.errors import UsageError
-from evalrun.interfaces import Database, DatabaseSetup, Migrate
+from evalrun.interfaces.databases import Database, DatabaseSetup, Migrate
 
 SCHEMES = ("postgresql", "postgres", "postgresql+asyncpg")
 SHAPE = "postgresql://user:password@host:5432/name"
@@ -43,7 +43,7 @@ def address_of(dsn: str) -> tuple[Address, str]:
 
 
 class Server:
-    """A real server (see `interfaces.DatabaseServer`). The DSN's database is where its administration is done."""
+    """A real server (see `interfaces.databases.DatabaseServer`). The DSN's database is where its administration is done."""
 
     def __init__(self, setup: DatabaseSetup) -> None:
         address, admin = address_of(setup.location)

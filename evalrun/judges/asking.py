@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evalrun.errors import BudgetReached, CannotJudge
-from evalrun.interfaces import Finish, Message, ModelEndpoint, ModelReply
+from evalrun.interfaces.models import Finish, Message, ModelEndpoint, ModelReply
 from evalrun.json_object import Unreadable
 from evalrun.judges.answers import Doubtful, ReadCheck, ReadScores
 from evalrun.judges.prompts import again_messages

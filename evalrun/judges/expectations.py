@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from evalrun.expectation import Checkpoint, Unmet
-from evalrun.interfaces import Case, JudgeSetup
+from evalrun.interfaces.judges import Case, JudgeSetup
 from evalrun.matching import evaluate
 from evalrun.results import Judgement, JudgementStatus
 
 
 class Met:
-    """The judge of expectations (see `interfaces.Judge`)."""
+    """The judge of expectations (see `interfaces.judges.Judge`)."""
 
     name = "expectations"
     version = "1"

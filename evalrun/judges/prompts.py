@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 
-from evalrun.interfaces import Case, Message
+from evalrun.interfaces.judges import Case
+from evalrun.interfaces.models import Message
 from evalrun.judges.transcript_data import dumped, fenced, turn_lines
 from evalrun.rubric import Rubric, Scope
 from evalrun.style import Finding

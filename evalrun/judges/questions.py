@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Sequence
 from functools import partial
 
-from evalrun.interfaces import Case
+from evalrun.interfaces.judges import Case
 from evalrun.judges.answers import read_check, read_scores
 from evalrun.judges.asking import Question
 from evalrun.judges.prompts import check_messages, check_schema, score_messages, score_schema

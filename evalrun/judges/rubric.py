@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from evalrun.interfaces import Case, JudgeSetup, ModelEndpoint
+from evalrun.interfaces.judges import Case, JudgeSetup
+from evalrun.interfaces.models import ModelEndpoint
 from evalrun.judges.answers import PARSER_VERSION
 from evalrun.judges.asking import Asked, Question, ask
 from evalrun.judges.questions import questions_of
@@ -21,7 +22,7 @@ from evalrun.verdict import Outcome, weigh
 
 
 class RubricJudge:
-    """The judge of rubrics and checks (see `interfaces.Judge`)."""
+    """The judge of rubrics and checks (see `interfaces.judges.Judge`)."""
 
     name = "rubric"
     version = f"1.{PARSER_VERSION}"

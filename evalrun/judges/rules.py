@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from evalrun.folding import invisible_in, visible
-from evalrun.interfaces import Case, JudgeSetup
+from evalrun.interfaces.judges import Case, JudgeSetup
 from evalrun.results import Judgement, JudgementStatus
 from evalrun.style import Finding, Severity, StyleRules
 from evalrun.style_checks.table import CompiledRules
@@ -26,7 +26,7 @@ _CLOSING_TAG = re.compile(
 
 
 class Rules:
-    """The deterministic judge of style (see `interfaces.Judge`)."""
+    """The deterministic judge of style (see `interfaces.judges.Judge`)."""
 
     name = "rules"
     version = "1"

@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from decimal import Decimal
 
-from evalrun.interfaces import Case
+from evalrun.interfaces.judges import Case
 from evalrun.judges.answers import PARSER_VERSION, ReadCheck, ReadScores, quoted_in
 from evalrun.judges.asking import Asked
 from evalrun.judges.prompts import prompt_hash

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from evalrun.interfaces import Finish, Message, ModelReply, ModelRequest, ProviderSetup
+from evalrun.interfaces.models import Finish, Message, ModelReply, ModelRequest, ProviderSetup
 from evalrun.providers.answer_schemas import without
 from evalrun.providers.chat import encodable, hidden, malformed, refused
 from evalrun.providers.keys import address_of, key_of
@@ -41,7 +41,7 @@ _UNSUPPORTED = (
 
 
 class Anthropic:
-    """Anthropic's messages (see `interfaces.Provider`). Options: `base_url`, `api_key_env`."""
+    """Anthropic's messages (see `interfaces.models.Provider`). Options: `base_url`, `api_key_env`."""
 
     local = False
 

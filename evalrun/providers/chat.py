@@ -10,7 +10,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from evalrun.errors import KeyRefused, ModelFailed, RateLimited
-from evalrun.interfaces import Finish, Message, ModelReply, ModelRequest
+from evalrun.interfaces.models import Finish, Message, ModelReply, ModelRequest
 from evalrun.providers.usage import from_chat
 
 _FINISH = {

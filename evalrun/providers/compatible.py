@@ -9,7 +9,7 @@ import aiohttp
 import msgspec
 
 from evalrun.errors import UsageError
-from evalrun.interfaces import ModelReply, ModelRequest, ProviderSetup
+from evalrun.interfaces.models import ModelReply, ModelRequest, ProviderSetup
 from evalrun.providers.chat import body_of, cut, hidden, malformed, refused, refused_parameter, reply_of, unreachable
 from evalrun.providers.keys import address_of, key_of
 
@@ -17,7 +17,7 @@ CONNECT_SECONDS = 30.0
 
 
 class Compatible:
-    """A chat-completions endpoint (see `interfaces.Provider`).
+    """A chat-completions endpoint (see `interfaces.models.Provider`).
 
     Options: `base_url` (up to and including /v1), `api_key_env` (the name of a variable; without
     it no key is sent).

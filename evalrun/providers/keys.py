@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from evalrun.errors import MissingKey, UsageError
-from evalrun.interfaces import ProviderSetup
+from evalrun.interfaces.models import ProviderSetup
 
 
 def key_of(setup: ProviderSetup, variable: str) -> str:

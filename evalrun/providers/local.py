@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from evalrun.errors import MissingExtra, ModelFailed, UsageError
-from evalrun.interfaces import ModelReply, ModelRequest, ProviderSetup
+from evalrun.interfaces.models import ModelReply, ModelRequest, ProviderSetup
 from evalrun.providers.answer_schemas import bounded
 from evalrun.providers.compatible import Compatible
 from evalrun.usage import Role
@@ -53,7 +53,7 @@ def runtime_installed() -> bool:
 
 
 class Local(Compatible):
-    """The embedded model (see `interfaces.Provider`)."""
+    """The embedded model (see `interfaces.models.Provider`)."""
 
     local = True
     model_file = staticmethod(model_file)

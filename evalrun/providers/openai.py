@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import msgspec
 
-from evalrun.interfaces import ModelReply, ModelRequest, ProviderSetup
+from evalrun.interfaces.models import ModelReply, ModelRequest, ProviderSetup
 from evalrun.providers.answer_schemas import without
 from evalrun.providers.chat import body_of, hidden, malformed, refused, refused_parameter, reply_of
 from evalrun.providers.keys import address_of, key_of
@@ -17,7 +17,7 @@ _UNSUPPORTED = ("minLength", "maxLength")
 
 
 class OpenAI:
-    """OpenAI's chat completions (see `interfaces.Provider`). Options: `base_url`, `api_key_env`."""
+    """OpenAI's chat completions (see `interfaces.models.Provider`). Options: `base_url`, `api_key_env`."""
 
     local = False
 

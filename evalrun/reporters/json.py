@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from evalrun.archive import document, text_of
-from evalrun.interfaces import Progress, ReportOptions, TextSink
+from evalrun.interfaces.reports import Progress, ReportOptions, TextSink
 from evalrun.reporters.figures import Figures, Row, figures_of
 from evalrun.results import RunHeader, RunResult, TrialResult
 from evalrun.usage import Role
@@ -16,7 +16,7 @@ DIGITS = 6
 
 
 class Json:
-    """The reporter `json` (see `interfaces.Reporter`): one document, at the end."""
+    """The reporter `json` (see `interfaces.reports.Reporter`): one document, at the end."""
 
     def __init__(self, out: TextSink, options: ReportOptions) -> None:
         self._out = out

@@ -10,7 +10,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from evalrun.interfaces import Progress
+from evalrun.interfaces.reports import Progress
 from evalrun.reporters.figures import usd
 from evalrun.reporters.layout import padded
 from evalrun.reporters.table import Signs

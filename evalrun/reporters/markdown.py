@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from evalrun.interfaces import Progress, ReportOptions, TextSink
+from evalrun.interfaces.reports import Progress, ReportOptions, TextSink
 from evalrun.reporters.figures import Figures, Row, figures_of
 from evalrun.reporters.markdown_text import fitting, inert, one_line, preformatted, table
 from evalrun.reporters.troubles import Trouble, Voice, remarks_of, said_in, trouble_of
@@ -32,7 +32,7 @@ _WORST_FIRST = (Verdict.FAIL, Verdict.UNSTABLE, Verdict.ERROR, Verdict.INVALID, 
 
 
 class Markdown:
-    """The reporter `markdown` (see `interfaces.Reporter`): all is written at the end."""
+    """The reporter `markdown` (see `interfaces.reports.Reporter`): all is written at the end."""
 
     def __init__(self, out: TextSink, options: ReportOptions) -> None:
         self._out = out

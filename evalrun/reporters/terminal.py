@@ -12,7 +12,7 @@ from typing import IO, cast
 from rich.console import Console
 from rich.text import Text
 
-from evalrun.interfaces import Progress, ReportOptions, TextSink
+from evalrun.interfaces.reports import Progress, ReportOptions, TextSink
 from evalrun.reporters.details import OUTCOMES, Details
 from evalrun.reporters.figures import Figures, figures_of, usd
 from evalrun.reporters.layout import UNLIMITED, Labelled, joined, labelled_lines, wrapped_own
@@ -36,7 +36,7 @@ from evalrun.verdict import Outcome, Verdict
 
 
 class Terminal:
-    """The reporter `table` (see `interfaces.Reporter`)."""
+    """The reporter `table` (see `interfaces.reports.Reporter`)."""
 
     def __init__(self, out: TextSink, options: ReportOptions) -> None:
         self._options = options

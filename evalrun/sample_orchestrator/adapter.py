@@ -13,7 +13,7 @@ from typing import Literal, cast
 
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from evalrun import interfaces
+from evalrun.interfaces import databases, models, targets
 from evalrun.sample_orchestrator.errors import FixtureRefused, UnknownUser
 from evalrun.sample_orchestrator.fixtures import arrange, snapshot
 from evalrun.sample_orchestrator.heard import Inbound
@@ -31,11 +31,11 @@ _Role = Literal["system", "user", "assistant"]
 class Wire:
     """The session of the turn in play, seen by Ori as its model, its sender and its tool hook."""
 
-    session: interfaces.Session
+    session: targets.Session
 
     async def complete(self, messages: Sequence[Mapping[str, str]], max_tokens: int) -> str:
         """Ask the metered model of the role agent."""
-        asked = [interfaces.Message(role=cast("_Role", m["role"]), content=m["content"]) for m in messages]
+        asked = [models.Message(role=cast("_Role", m["role"]), content=m["content"]) for m in messages]
         reply = await self.session.model.complete(asked, max_output_tokens=max_tokens, lane="ori")
         return reply.text
 
@@ -61,11 +61,11 @@ class Ori:
         self._style = ""
         self._trials: dict[str, tuple[Orchestrator, Wire]] = {}
 
-    async def setup(self, suite: interfaces.SuiteInfo) -> None:
+    async def setup(self, suite: targets.SuiteInfo) -> None:
         """Take the house style from the file that the tests use too."""
         self._style = prompt_block(suite.style_rules) if suite.style_rules else ""
 
-    async def migrate(self, database: interfaces.Database) -> None:
+    async def migrate(self, database: databases.Database) -> None:
         """Fill the template database, once for a run."""
         engine = create_async_engine(database.url)
         try:
@@ -73,7 +73,7 @@ class Ori:
         finally:
             await engine.dispose()
 
-    async def open(self, session: interfaces.Session) -> None:
+    async def open(self, session: targets.Session) -> None:
         """Connect an orchestrator to the trial and arrange what the scenario gives."""
         if session.database is None:
             raise FixtureRefused('Ori needs a database: set database = "embedded" in its target table')
@@ -84,20 +84,20 @@ class Ori:
         self._trials[session.id] = (ori, wire)
         await arrange(ori.engine, _people(session), session.clock.now())
 
-    async def handle(self, session: interfaces.Session, inbound: interfaces.Inbound) -> None:
+    async def handle(self, session: targets.Session, inbound: targets.Inbound) -> None:
         """A user's message."""
         message = Inbound(id=inbound.id, sender=_address(inbound.sender), text=inbound.text)
         await self._ori(session).handle(message)
 
-    async def dispatch(self, session: interfaces.Session, event: interfaces.Event) -> None:
+    async def dispatch(self, session: targets.Session, event: targets.Event) -> None:
         """An event, straight to the orchestrator."""
         await self._ori(session).dispatch_event(event.name, _address(event.participant), event.data)
 
-    async def advance(self, session: interfaces.Session, _now: datetime) -> None:
+    async def advance(self, session: targets.Session, _now: datetime) -> None:
         """Time has moved in the database: run what is due."""
         await self._ori(session).run_due_jobs()
 
-    async def state(self, session: interfaces.Session) -> Mapping[str, object]:
+    async def state(self, session: targets.Session) -> Mapping[str, object]:
         """The persona as `user` with the counts around them, the other participants by id."""
         ori = self._ori(session)
         seen: dict[str, object] = {}
@@ -109,13 +109,13 @@ class Ori:
             seen |= found if name == "user" else {name: found["user"]}
         return seen
 
-    async def close(self, session: interfaces.Session) -> None:
+    async def close(self, session: targets.Session) -> None:
         """Give the connections back."""
         ori, _ = self._trials.pop(session.id, (None, None))
         if ori:
             await ori.close()
 
-    def _ori(self, session: interfaces.Session) -> Orchestrator:
+    def _ori(self, session: targets.Session) -> Orchestrator:
         """The trial's orchestrator, its wire tied to the turn in play."""
         ori, wire = self._trials[session.id]
         wire.session = session
@@ -126,12 +126,12 @@ def _address(participant: Participant) -> str:
     return participant.address or participant.id
 
 
-def _named(session: interfaces.Session) -> dict[str, Participant]:
+def _named(session: targets.Session) -> dict[str, Participant]:
     others = {p.id: p for p in session.participants.values() if p.id != session.persona.id}
     return {"user": session.persona} | others
 
 
-def _people(session: interfaces.Session) -> dict[str, Mapping[str, object]]:
+def _people(session: targets.Session) -> dict[str, Mapping[str, object]]:
     """The given state by address. Raises FixtureRefused when it names nobody of the scenario."""
     named = _named(session)
     people: dict[str, Mapping[str, object]] = {}

@@ -37,7 +37,7 @@ def postgres(location: str) -> SqlStore:
 
 
 class SqlStore:
-    """A history (see `interfaces.Store`). What cannot be written goes to JSON lines beside it.
+    """A history (see `interfaces.stores.Store`). What cannot be written goes to JSON lines beside it.
 
     `notices` are lines the user should read: where results went instead, what was taken in later.
     """

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from evalrun.errors import FileProblems, Problem, Where
 from evalrun.expectation import Expectations, NamedTool, ToolExpectation
-from evalrun.interfaces import Capability, Target
+from evalrun.interfaces.targets import Capability, Target
 from evalrun.scenario import AdvanceStep, EventStep, ExpectStep, PersonaStep, Scenario
 
 

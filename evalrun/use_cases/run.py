@@ -16,7 +16,9 @@ from pathlib import Path
 from evalrun import __version__, git
 from evalrun.config import Settings
 from evalrun.errors import EvalrunError, StoreFailed, TargetFailed
-from evalrun.interfaces import Capability, Progress, Reporter, Store, SuiteInfo
+from evalrun.interfaces.reports import Progress, Reporter
+from evalrun.interfaces.stores import Store
+from evalrun.interfaces.targets import Capability, SuiteInfo
 from evalrun.loading.settings import Overrides, load_settings
 from evalrun.loading.suite import load_suite
 from evalrun.redaction import Redactor

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from evalrun.errors import UnknownName
-from evalrun.interfaces import Store
+from evalrun.interfaces.stores import Store
 from evalrun.loading.settings import Overrides, load_settings
 from evalrun.results import RunHeader, RunResult
 from evalrun.use_cases.wiring import make_store

@@ -12,17 +12,11 @@ from evalrun import plugins
 from evalrun.budget import Ledger, PriceTable
 from evalrun.config import EMBEDDED_MODEL, Settings
 from evalrun.errors import EvalrunError, UsageError
-from evalrun.interfaces import (
-    DatabaseServer,
-    DatabaseSetup,
-    Judge,
-    JudgeSetup,
-    Provider,
-    ProviderSetup,
-    Store,
-    Target,
-    TargetSetup,
-)
+from evalrun.interfaces.databases import DatabaseServer, DatabaseSetup
+from evalrun.interfaces.judges import Judge, JudgeSetup
+from evalrun.interfaces.models import Provider, ProviderSetup
+from evalrun.interfaces.stores import Store
+from evalrun.interfaces.targets import Target, TargetSetup
 from evalrun.judging import JudgeChain, may_gate
 from evalrun.model_calls import ModelCalls, Patience
 from evalrun.results import JudgeTrust
@@ -122,13 +116,11 @@ def make_calls(
         if settings.models[role].provider in providers:
             ledger.check(settings.models[role])
     calls = ModelCalls(
-        providers=providers,
+        providers={**providers, **missing},
         models=settings.models,
         meter=ledger,
         notice=notice,
-        missing=missing,
-        patience=Patience(call=settings.timeouts.call),
-        width=settings.calls_in_flight,
+        patience=Patience(call=settings.timeouts.call, width=settings.calls_in_flight),
     )
     wanted = {settings.models[r].provider for r in needed}
     if settings.models[Role.AGENT] != EMBEDDED_MODEL:

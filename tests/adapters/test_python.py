@@ -13,7 +13,7 @@ import pytest
 
 from evalrun.adapters.python import connect
 from evalrun.errors import CapabilityMissing, TargetFailed, UsageError
-from evalrun.interfaces import Capability, Inbound, Outgoing, Settle, SuiteInfo, TargetSetup
+from evalrun.interfaces.targets import Capability, Inbound, Outgoing, Settle, SuiteInfo, TargetSetup
 from tests.sessions import LEA, blank, move_of, played, session_of, target_of
 
 SEEN = contextvars.ContextVar("SEEN", default="")

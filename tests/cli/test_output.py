@@ -9,7 +9,7 @@ import pytest
 
 from evalrun.cli.output import ReportFile, Screen, Wish, reporters, screen_options
 from evalrun.errors import StoreFailed, UsageError
-from evalrun.interfaces import ReportOptions
+from evalrun.interfaces.reports import ReportOptions
 from tests.runs_samples import mixed_run
 
 

@@ -19,12 +19,12 @@ from evalrun.databases.children import telling_line
 from evalrun.databases.cluster_folders import ClusterFolder
 from evalrun.databases.embedded import Embedded
 from evalrun.errors import DatabaseFailed, MissingExtra, UsageError
-from evalrun.interfaces import DatabaseSetup
+from evalrun.interfaces.databases import DatabaseSetup
 
 CHILD = """
 import asyncio, os, pathlib, sys
 from evalrun.databases.embedded import Embedded
-from evalrun.interfaces import DatabaseSetup
+from evalrun.interfaces.databases import DatabaseSetup
 async def main():
     server = Embedded(DatabaseSetup(location="embedded", run="child", environ=os.environ, tmp=pathlib.Path("/")))
     try:

@@ -19,12 +19,12 @@ from evalrun.databases.admins import Admins
 from evalrun.databases.clones import Clones
 from evalrun.databases.server import Server, address_of
 from evalrun.errors import DatabaseFailed
-from evalrun.interfaces import DatabaseSetup
+from evalrun.interfaces.databases import DatabaseSetup
 
 CHILD = """
 import asyncio, os, pathlib, sys
 from evalrun.databases.server import Server
-from evalrun.interfaces import DatabaseSetup
+from evalrun.interfaces.databases import DatabaseSetup
 async def main():
     server = Server(DatabaseSetup(location=sys.argv[1], run=sys.argv[2], environ=os.environ, tmp=pathlib.Path("/")))
     await server.start()

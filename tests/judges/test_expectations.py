@@ -10,7 +10,7 @@ import pytest
 
 from evalrun.errors import Where
 from evalrun.expectation import Checkpoint, Evidence, Expectations, NamedTool, StateExpectation, TextExpectation
-from evalrun.interfaces import Case, JudgeSetup
+from evalrun.interfaces.judges import Case, JudgeSetup
 from evalrun.judges.expectations import Met
 from evalrun.results import Judgement, JudgementStatus
 from evalrun.transcript import ToolCall, Turn

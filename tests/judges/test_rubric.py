@@ -11,7 +11,8 @@ import pytest
 
 from evalrun.errors import BudgetReached
 from evalrun.expectation import Unmet
-from evalrun.interfaces import Case, JudgeSetup, ModelReply
+from evalrun.interfaces.judges import Case, JudgeSetup
+from evalrun.interfaces.models import ModelReply
 from evalrun.judges.rubric import RubricJudge
 from evalrun.results import Judgement, JudgementStatus
 from evalrun.rubric import Rubric, Scope

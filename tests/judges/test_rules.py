@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalrun.interfaces import Case, JudgeSetup
+from evalrun.interfaces.judges import Case, JudgeSetup
 from evalrun.judges.rules import Rules
 from evalrun.results import Judgement, JudgementStatus
 from evalrun.style import Severity, StyleRule, StyleRules

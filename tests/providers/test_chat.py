@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from evalrun.errors import KeyRefused, ModelFailed, RateLimited
-from evalrun.interfaces import Finish, Message, ModelRequest
+from evalrun.interfaces.models import Finish, Message, ModelRequest
 from evalrun.providers.chat import body_of, refused, refused_parameter, reply_of, retry_after
 from evalrun.usage import ModelName, Role
 

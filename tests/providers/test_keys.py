@@ -9,7 +9,7 @@ import pytest
 
 from evalrun import plugins
 from evalrun.errors import MissingKey, UsageError
-from evalrun.interfaces import ProviderSetup
+from evalrun.interfaces.models import ProviderSetup
 from evalrun.usage import Role
 
 

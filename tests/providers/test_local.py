@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from evalrun.errors import MissingExtra, ModelFailed, UsageError
-from evalrun.interfaces import Finish, Message, ModelRequest, ProviderSetup
+from evalrun.interfaces.models import Finish, Message, ModelRequest, ProviderSetup
 from evalrun.providers.local import MODEL, Local
 from evalrun.usage import ModelName, Role
 
@@ -105,7 +105,7 @@ def test_a_prompt_over_the_context_is_named() -> None:
 CHILD = """
 import asyncio, sys
 from pathlib import Path
-from evalrun.interfaces import ProviderSetup
+from evalrun.interfaces.models import ProviderSetup
 from evalrun.providers.local import Local
 async def main():
     provider = Local(ProviderSetup(name="local", options={}, environ={}, tmp=Path()))

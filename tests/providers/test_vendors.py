@@ -11,7 +11,7 @@ import pytest
 
 from evalrun import plugins
 from evalrun.errors import KeyRefused, ModelFailed, RateLimited
-from evalrun.interfaces import Finish, Message, ModelRequest, ProviderSetup
+from evalrun.interfaces.models import Finish, Message, ModelRequest, ProviderSetup
 from evalrun.usage import ModelName, Role, Tokens
 from tests.scripted_server import Answer, ScriptedServer, Usage
 

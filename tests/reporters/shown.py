@@ -9,7 +9,7 @@ import io
 import os
 from pathlib import Path
 
-from evalrun.interfaces import ReportOptions
+from evalrun.interfaces.reports import ReportOptions
 from evalrun.reporters.json import Json
 from evalrun.reporters.markdown import Markdown
 from evalrun.reporters.terminal import Terminal

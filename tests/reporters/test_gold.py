@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evalrun.interfaces import ReportOptions
+from evalrun.interfaces.reports import ReportOptions
 from evalrun.results import RunResult
 from tests.reporters.shown import json_text, markdown, same_as_gold, terminal
 from tests.runs_samples import advisory_run, hostile_run, mixed_run

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from evalrun.archive import decode
-from evalrun.interfaces import ReportOptions
+from evalrun.interfaces.reports import ReportOptions
 from evalrun.results import RESULTS_VERSION, RunResult
 from tests.reporters.shown import json_text
 from tests.results_samples import errored

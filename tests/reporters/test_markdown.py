@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from evalrun.interfaces import ReportOptions
+from evalrun.interfaces.reports import ReportOptions
 from evalrun.reporters.markdown_text import BROKEN, inert, one_line, preformatted, table
 from evalrun.reporters.visible import written_out
 from tests.reporters.shown import markdown

@@ -11,7 +11,7 @@ from decimal import Decimal
 import pytest
 from rich.cells import cell_len
 
-from evalrun.interfaces import Progress, ReportOptions
+from evalrun.interfaces.reports import Progress, ReportOptions
 from evalrun.reporters.terminal import Terminal
 from evalrun.results import Judgement, JudgementStatus, RunResult, TrialResult
 from evalrun.transcript import Bubble, InboundKind, Observed, Opening, Route, Turn

@@ -9,7 +9,8 @@ import pytest
 from evalrun.adapters.python import connect
 from evalrun.clock import TrialClock
 from evalrun.errors import ModelFailed
-from evalrun.interfaces import Capability, Event, Finish, Inbound, ModelReply, SuiteInfo, TargetSetup
+from evalrun.interfaces.models import Finish, ModelReply
+from evalrun.interfaces.targets import Capability, Event, Inbound, SuiteInfo, TargetSetup
 from evalrun.sample_orchestrator.errors import FixtureRefused
 from evalrun.scenario import Participant
 from evalrun.session import LiveSession, Recorder

@@ -10,7 +10,7 @@ from typing import TypeVar
 import pytest
 
 from evalrun.errors import StoreFailed, UsageError
-from evalrun.interfaces import Database
+from evalrun.interfaces.databases import Database
 from evalrun.stores.sql import SqlStore, postgres
 from tests.results_samples import passed, trial
 from tests.runs_samples import hostile_run, mixed_run, run_of
