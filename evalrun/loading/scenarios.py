@@ -109,7 +109,7 @@ EXPECT = Table(
 
 
 class Checkpoint:
-    """`expect` in a step: a table, or the word `silence`."""
+    """A table (expect), or the word `silence`."""
 
     def schema(self) -> dict[str, object]:
         """The word or the table."""
@@ -181,7 +181,7 @@ GIVEN = Table(
 
 
 class Judged:
-    """`judge`: a table, or the word `none`."""
+    """A table (judge), or the word `none`."""
 
     table = Table(
         name="judge",
@@ -203,7 +203,7 @@ class Judged:
 
 
 class Repeats:
-    """`repeats`: auto, or how many trials."""
+    """The word `auto`, or a whole number from 1 to 100."""
 
     def schema(self) -> dict[str, object]:
         """The word or a number."""
