@@ -40,6 +40,10 @@ users = Table(
     Column("inbounds", Integer, nullable=False),
     Column("last_seen", _TIME),
     Column("created_at", _TIME, nullable=False),
+    Column("agreed", Boolean),
+    Column("plan", Text),
+    Column("topic", Text),
+    Column("expired", Boolean, nullable=False),
 )
 
 inbound = Table(
@@ -82,4 +86,53 @@ jobs = Table(
     Column("status", Text, nullable=False),
     Column("due_at", _TIME, nullable=False),
     Column("created_at", _TIME, nullable=False),
+)
+
+matches = Table(
+    "matches",
+    metadata,
+    Column("id", BigInteger, Identity(), primary_key=True),
+    Column("a_user_id", BigInteger, ForeignKey("users.id"), nullable=False),
+    Column("b_user_id", BigInteger, ForeignKey("users.id"), nullable=False),
+    Column("a_told", Boolean, nullable=False),
+    Column("b_told", Boolean, nullable=False),
+    Column("a_answer", Boolean),
+    Column("b_answer", Boolean),
+    Column("status", Text, nullable=False),
+    Column("created_at", _TIME, nullable=False),
+)
+
+meetings = Table(
+    "meetings",
+    metadata,
+    Column("id", BigInteger, Identity(), primary_key=True),
+    Column("a_user_id", BigInteger, ForeignKey("users.id"), nullable=False),
+    Column("b_user_id", BigInteger, ForeignKey("users.id"), nullable=False),
+    Column("proposed_by", BigInteger, ForeignKey("users.id")),
+    Column("at", _TIME, nullable=False),
+    Column("place", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("created_at", _TIME, nullable=False),
+)
+
+payments = Table(
+    "payments",
+    metadata,
+    Column("id", BigInteger, Identity(), primary_key=True),
+    Column("user_id", BigInteger, ForeignKey("users.id"), nullable=False, unique=True),
+    Column("cents", Integer, nullable=False),
+    Column("currency", Text, nullable=False),
+    Column("created_at", _TIME, nullable=False),
+)
+
+feedback = Table(
+    "feedback",
+    metadata,
+    Column("id", BigInteger, Identity(), primary_key=True),
+    Column("user_id", BigInteger, ForeignKey("users.id"), nullable=False),
+    Column("meeting_id", BigInteger, ForeignKey("meetings.id"), nullable=False),
+    Column("impression", Text),
+    Column("again", Boolean),
+    Column("created_at", _TIME, nullable=False),
+    UniqueConstraint("user_id", "meeting_id"),
 )
