@@ -14,7 +14,7 @@ from evalrun.sample_orchestrator.language import Language
 from evalrun.sample_orchestrator.records import add_user, find_user
 from evalrun.sample_orchestrator.stages.registry import STAGES
 from evalrun.sample_orchestrator.tables import jobs, outbox
-from evalrun.sample_orchestrator.user import Field, LookingFor, StageName, User
+from evalrun.sample_orchestrator.user import PROFILE, Field, LookingFor, StageName, User
 
 
 async def arrange(engine: AsyncEngine, people: Mapping[str, Mapping[str, object]], now: datetime) -> None:
@@ -50,7 +50,7 @@ async def snapshot(engine: AsyncEngine, address: str) -> dict[str, object]:
 
 
 def _seen(user: User) -> dict[str, object]:
-    plain = {f.value: user.value(f) for f in Field}
+    plain = {f.value: user.value(f) for f in PROFILE}
     return plain | {
         "stage": user.stage.value,
         "language": user.language.value,

@@ -5,7 +5,6 @@ Pure: no database, no model, no clock. Everything that decides is here and in th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from evalrun.sample_orchestrator import asides
@@ -18,18 +17,11 @@ from evalrun.sample_orchestrator.heard import Heard
 from evalrun.sample_orchestrator.stages import adults_only
 from evalrun.sample_orchestrator.stages.registry import STAGES
 from evalrun.sample_orchestrator.stages.stage import Scene
+from evalrun.sample_orchestrator.tool_use import ToolUse
 from evalrun.sample_orchestrator.user import Field, StageName, User
 
 TRIES = 2
 """How often a field is asked for in a row before Ori moves on without it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolUse:
-    """A tool to call, with its arguments."""
-
-    name: str
-    arguments: Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

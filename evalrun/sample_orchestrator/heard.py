@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from evalrun.sample_orchestrator.extraction.folding import clean
 from evalrun.sample_orchestrator.extraction.intents import Intent, read_intents, without_price
@@ -20,15 +21,16 @@ class Inbound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heard:
-    """`answer` is the part that may hold an answer; `language` is what the text shows, if anything."""
+    """`answer` is the part that may hold an answer; `language` is what the text shows, if anything; `at` is when."""
 
     text: str
     answer: str
     intents: frozenset[Intent]
     language: Language | None
+    at: datetime
 
 
-def listen(text: str, *, first_contact: bool) -> Heard:
+def listen(text: str, *, first_contact: bool, at: datetime) -> Heard:
     """Read a message. One borrowed word does not switch the language of a conversation that has begun."""
     cleaned = clean(text)
     intents = read_intents(cleaned)
@@ -38,4 +40,5 @@ def listen(text: str, *, first_contact: bool) -> Heard:
         answer=answer,
         intents=intents,
         language=detect(cleaned, least=1 if first_contact else 2),
+        at=at,
     )

@@ -127,8 +127,8 @@ class Orchestrator:
             _LOG.info("message %s was handled before", message.id)
             return user
         await drop_events(connection, user)
-        decision = decide(user, listen(message.text, first_contact=user.inbounds == 0))
-        toolbox = Toolbox(connection=connection, user=user, on_tool=self._on_tool)
+        decision = decide(user, listen(message.text, first_contact=user.inbounds == 0, at=now))
+        toolbox = Toolbox(connection=connection, user=user, at=now, on_tool=self._on_tool)
         for use in decision.tools:
             await toolbox.run(use)
         user = replace(decision.user, last_seen=now)

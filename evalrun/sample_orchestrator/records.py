@@ -13,7 +13,7 @@ from evalrun.sample_orchestrator.heard import Inbound
 from evalrun.sample_orchestrator.language import Language
 from evalrun.sample_orchestrator.phrasing import Past
 from evalrun.sample_orchestrator.tables import inbound, outbox, users
-from evalrun.sample_orchestrator.user import Field, LookingFor, StageName, User
+from evalrun.sample_orchestrator.user import PROFILE, Field, LookingFor, StageName, User
 
 _REMEMBERED = 60
 _FUNNEL = ("stage", "language", "asked", "attempts", "inbounds", "last_seen")
@@ -48,7 +48,7 @@ async def find_user(connection: AsyncConnection, address: str) -> User | None:
 
 async def add_user(connection: AsyncConnection, user: User, created_at: datetime) -> User:
     """Store a new user; returns it with its id."""
-    values = _funnel_of(user) | {f.value: user.value(f) for f in Field}
+    values = _funnel_of(user) | {f.value: user.value(f) for f in PROFILE}
     values |= {
         "address": user.address,
         "time_zone": user.time_zone,

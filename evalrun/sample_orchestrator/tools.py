@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from evalrun.sample_orchestrator.errors import ToolRefused
 from evalrun.sample_orchestrator.extraction.folding import fold
-from evalrun.sample_orchestrator.funnel import ToolUse
 from evalrun.sample_orchestrator.records import update_user
-from evalrun.sample_orchestrator.user import Field, User
+from evalrun.sample_orchestrator.tool_use import Tool, ToolCall, ToolUse
+from evalrun.sample_orchestrator.user import PROFILE, User
 
 TOOLS = ("save_profile", "pause_account", "resume_account")
 """The names of all tools."""
 
-_Tool = Callable[[AsyncConnection, User, Mapping[str, object]], Awaitable[object]]
 _EMPTY = frozenset({"", "null", "none", "undefined", "unknown", "inconnu", "n/a", "nan"})
 
 
@@ -34,13 +34,16 @@ class Toolbox:
 
     connection: AsyncConnection
     user: User
+    at: datetime
     on_tool: ToolHook | None = None
 
     async def run(self, use: ToolUse) -> object:
         """Call a tool and show the call to the hook, refused ones too. Raises ToolRefused."""
         tool = _TOOLS.get(use.name, _no_such_tool(use.name))
         try:
-            result = await tool(self.connection, self.user, use.arguments)
+            result = await tool(
+                ToolCall(connection=self.connection, user=self.user, arguments=use.arguments, at=self.at)
+            )
         except ToolRefused as refusal:
             self._show(use, None, str(refusal))
             raise
@@ -52,34 +55,34 @@ class Toolbox:
             self.on_tool(use.name, dict(use.arguments), result, error)
 
 
-def _no_such_tool(name: str) -> _Tool:
-    async def refuse(_connection: AsyncConnection, _user: User, _arguments: Mapping[str, object]) -> object:
+def _no_such_tool(name: str) -> Tool:
+    async def refuse(_call: ToolCall) -> object:
         raise ToolRefused(f"there is no tool {name!r}")
 
     return refuse
 
 
-async def _save_profile(connection: AsyncConnection, user: User, arguments: Mapping[str, object]) -> object:
-    known = {f.value for f in Field}
-    for name, value in arguments.items():
+async def _save_profile(call: ToolCall) -> object:
+    known = {f.value for f in PROFILE}
+    for name, value in call.arguments.items():
         if name not in known:
             raise ToolRefused(f"save_profile: there is no field {name!r}")
         if fold(str(value)) in _EMPTY or any(sign in str(value) for sign in "[]{}<>"):
             raise ToolRefused(f"save_profile: {value!r} is not a value for {name}")
-    if not arguments:
+    if not call.arguments:
         raise ToolRefused("save_profile: nothing to save")
-    await update_user(connection, user.id, arguments)
-    return {"saved": sorted(arguments)}
+    await update_user(call.connection, call.user.id, call.arguments)
+    return {"saved": sorted(call.arguments)}
 
 
-async def _pause_account(connection: AsyncConnection, user: User, _arguments: Mapping[str, object]) -> object:
-    await update_user(connection, user.id, {"paused": True})
+async def _pause_account(call: ToolCall) -> object:
+    await update_user(call.connection, call.user.id, {"paused": True})
     return {"paused": True}
 
 
-async def _resume_account(connection: AsyncConnection, user: User, _arguments: Mapping[str, object]) -> object:
-    await update_user(connection, user.id, {"paused": False})
+async def _resume_account(call: ToolCall) -> object:
+    await update_user(call.connection, call.user.id, {"paused": False})
     return {"paused": False}
 
 
-_TOOLS: Mapping[str, _Tool] = dict(zip(TOOLS, (_save_profile, _pause_account, _resume_account), strict=True))
+_TOOLS: Mapping[str, Tool] = dict(zip(TOOLS, (_save_profile, _pause_account, _resume_account), strict=True))

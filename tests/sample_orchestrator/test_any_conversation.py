@@ -11,6 +11,7 @@ from evalrun.sample_orchestrator.heard import listen
 from evalrun.sample_orchestrator.phrasing import safe_wording
 from evalrun.sample_orchestrator.stages.registry import STAGES
 from evalrun.sample_orchestrator.user import User
+from tests.sample_orchestrator.stage_door import NOON
 
 FRENCH = (
     "salut", "léa", "moi c'est léa", "lyon", "j'habite à lille", "34", "j'ai 34 ans", "16", "une histoire sérieuse",
@@ -30,7 +31,7 @@ def test_rules_hold(seed):
     pool = FRENCH if seed % 3 else FRENCH + ENGLISH
     user, earlier = User(id=1, address="a"), []
     for _ in range(25):
-        decision = decide(user, listen(dice.choice(pool), first_contact=user.inbounds == 0))
+        decision = decide(user, listen(dice.choice(pool), first_contact=user.inbounds == 0, at=NOON))
         before, user = user, decision.user
         bubbles = safe_wording(decision.brief, earlier).bubbles
         _holds(decision.brief, user, bubbles)
@@ -57,7 +58,7 @@ def test_no_question_is_repeated_at_once(seed):
     dice = random.Random(seed)
     user, earlier, last = User(id=1, address="a"), [], ""
     for _ in range(15):
-        decision = decide(user, listen(dice.choice(FRENCH), first_contact=user.inbounds == 0))
+        decision = decide(user, listen(dice.choice(FRENCH), first_contact=user.inbounds == 0, at=NOON))
         user = decision.user
         bubbles = safe_wording(decision.brief, earlier).bubbles
         assert bubbles[-1] != last

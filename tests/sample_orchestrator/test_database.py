@@ -8,10 +8,10 @@ from sqlalchemy import inspect
 
 from evalrun.sample_orchestrator.errors import FixtureRefused, ToolRefused, UnknownUser
 from evalrun.sample_orchestrator.fixtures import snapshot
-from evalrun.sample_orchestrator.funnel import ToolUse
 from evalrun.sample_orchestrator.migrations import MIGRATIONS, migrate
 from evalrun.sample_orchestrator.records import find_user
 from evalrun.sample_orchestrator.tables import metadata
+from evalrun.sample_orchestrator.tool_use import ToolUse
 from evalrun.sample_orchestrator.tools import TOOLS, Toolbox
 from tests.sample_orchestrator.stage_door import LEA, NOON, play
 
@@ -131,7 +131,9 @@ def test_tools_refuse(fresh_database, use):
         async with door.ori.engine.begin() as connection:
             user = await find_user(connection, LEA)
             with pytest.raises(ToolRefused):
-                await Toolbox(connection=connection, user=user, on_tool=lambda *c: door.tools.append(c)).run(use)
+                await Toolbox(connection=connection, user=user, at=NOON, on_tool=lambda *c: door.tools.append(c)).run(
+                    use
+                )
         assert [(use.name, None, True)] == [(n, result, bool(error)) for n, _, result, error in door.tools]
         assert None is (await door.user())["city"]
 
