@@ -9,14 +9,16 @@ from sqlalchemy import RowMapping, insert, literal, select, union_all, update
 from sqlalchemy.dialects.postgresql import insert as insert_or_nothing
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from evalrun.sample_orchestrator.encounter_records import save_match, with_encounters
 from evalrun.sample_orchestrator.heard import Inbound
 from evalrun.sample_orchestrator.language import Language
 from evalrun.sample_orchestrator.phrasing import Past
 from evalrun.sample_orchestrator.tables import inbound, outbox, users
-from evalrun.sample_orchestrator.user import PROFILE, Field, LookingFor, StageName, User
+from evalrun.sample_orchestrator.user import PROFILE, Field, LookingFor, Plan, StageName, Topic, User
 
 _REMEMBERED = 60
-_FUNNEL = ("stage", "language", "asked", "attempts", "inbounds", "last_seen")
+_FUNNEL = ("stage", "language", "asked", "attempts", "inbounds", "last_seen", "expired")
+_TOLD = ("agreed", "plan", "topic")
 
 
 def user_of(row: RowMapping) -> User:
@@ -37,18 +39,22 @@ def user_of(row: RowMapping) -> User:
         paused=row["paused"],
         inbounds=row["inbounds"],
         last_seen=row["last_seen"],
+        agreed=row["agreed"],
+        plan=Plan(row["plan"]) if row["plan"] else None,
+        topic=Topic(row["topic"]) if row["topic"] else None,
+        expired=row["expired"],
     )
 
 
 async def find_user(connection: AsyncConnection, address: str) -> User | None:
-    """The user at an address, None when nobody wrote from there."""
+    """The user at an address, with match and meeting; None when nobody wrote from there."""
     row = (await connection.execute(select(users).where(users.c.address == address))).mappings().first()
-    return user_of(row) if row else None
+    return await with_encounters(connection, user_of(row)) if row else None
 
 
 async def add_user(connection: AsyncConnection, user: User, created_at: datetime) -> User:
     """Store a new user; returns it with its id."""
-    values = _funnel_of(user) | {f.value: user.value(f) for f in PROFILE}
+    values = _funnel_of(user) | {f.value: user.value(f) for f in PROFILE} | {n: getattr(user, n) for n in _TOLD}
     values |= {
         "address": user.address,
         "time_zone": user.time_zone,
@@ -61,8 +67,9 @@ async def add_user(connection: AsyncConnection, user: User, created_at: datetime
 
 
 async def save_funnel(connection: AsyncConnection, user: User) -> None:
-    """Store where a user stands. The profile and the pause belong to the tools."""
+    """Store where a user stands. The profile, the pause and what was agreed to belong to the tools."""
     await connection.execute(update(users).where(users.c.id == user.id).values(_funnel_of(user)))
+    await save_match(connection, user)
 
 
 async def update_user(connection: AsyncConnection, user_id: int, values: Mapping[str, object]) -> None:
