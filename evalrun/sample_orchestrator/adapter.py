@@ -138,5 +138,12 @@ def _people(session: targets.Session) -> dict[str, Mapping[str, object]]:
     for name, fields in session.given.items():
         if name not in named or not isinstance(fields, Mapping):
             raise FixtureRefused(f"given.state.{name} is not one of {', '.join(named)} with fields")
-        people[_address(named[name])] = fields
+        people[_address(named[name])] = {k: _with_address(v, named) for k, v in fields.items()}
     return people
+
+
+def _with_address(value: object, named: Mapping[str, Participant]) -> object:
+    """A match or a meeting with the address of the other one for the name the scenario gives them."""
+    if isinstance(value, Mapping) and value.get("with") in named:
+        return {**value, "with": _address(named[str(value["with"])])}
+    return value
