@@ -16,21 +16,29 @@ class Line:
     """One thing to say: `task` tells the model, `wordings` are said when the model fails.
 
     `mentions` are beginnings of words, without accents, of which a reply must hold at least one.
+    `holds` are texts that a reply must hold, all of them: a name, a day, an hour, a price.
     """
 
     task: str
     wordings: tuple[str, ...]
     mentions: tuple[str, ...] = ()
+    holds: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brief:
-    """A reply: what is told, then at most one question. `prompt` is the stage's or event's own."""
+    """A reply: what is told, then at most one question. `prompt` is the stage's or event's own.
+
+    `fixed`: said in code's own words, a bubble for each line; no model is asked. For what must be
+    exact, and must be said whatever the model is doing. `price`: the one price that may be named.
+    """
 
     prompt: str
     told: tuple[Line, ...] = ()
     asked: Line | None = None
     max_bubbles: int = 2
+    fixed: bool = False
+    price: str | None = None
 
     @property
     def lines(self) -> tuple[Line, ...]:

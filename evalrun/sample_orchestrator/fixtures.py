@@ -15,9 +15,10 @@ from evalrun.sample_orchestrator.given_values import fields, moment, text_of, wh
 from evalrun.sample_orchestrator.language import Language
 from evalrun.sample_orchestrator.membership import record_payment
 from evalrun.sample_orchestrator.records import add_user, find_user, save_funnel
+from evalrun.sample_orchestrator.safety.state import safety_state
 from evalrun.sample_orchestrator.stages.registry import STAGES
 from evalrun.sample_orchestrator.tables import jobs, outbox
-from evalrun.sample_orchestrator.user import PROFILE, Field, LookingFor, Plan, StageName, Topic, User
+from evalrun.sample_orchestrator.user import PROFILE, Awaiting, Field, LookingFor, Plan, StageName, Topic, User
 
 
 async def arrange(engine: AsyncEngine, people: Mapping[str, Mapping[str, object]], now: datetime) -> None:
@@ -58,6 +59,7 @@ async def snapshot(engine: AsyncEngine, address: str) -> dict[str, object]:
             "messages": await _by_status(connection, outbox, user),
             "jobs": await _by_status(connection, jobs, user),
             "last_reply": dict(row) if row else {},
+            **await safety_state(connection, user),
         }
 
 
@@ -71,6 +73,7 @@ def _seen(user: User) -> dict[str, object]:
         "asked": user.asked.value if user.asked else None,
         "attempts": user.attempts,
         "skipped": [f.value for f in user.skipped],
+        "awaiting": user.awaiting.value if user.awaiting else None,
         "paused": user.paused,
         "inbounds": user.inbounds,
         "last_seen": user.last_seen.isoformat() if user.last_seen else None,
@@ -135,6 +138,7 @@ _READ: Mapping[str, Callable[[object], object]] = {
     "asked": lambda v: Field(text_of(v)),
     "attempts": whole,
     "skipped": fields,
+    "awaiting": lambda v: Awaiting(text_of(v)),
     "paused": yes_or_no,
     "inbounds": whole,
     "last_seen": moment,

@@ -9,11 +9,13 @@ from dataclasses import dataclass, replace
 
 from evalrun.sample_orchestrator import asides
 from evalrun.sample_orchestrator.actions import pause
+from evalrun.sample_orchestrator.actions.action import Answer, Situation
 from evalrun.sample_orchestrator.actions.registry import ACTIONS
 from evalrun.sample_orchestrator.brief import Brief
 from evalrun.sample_orchestrator.extraction.intents import Intent
 from evalrun.sample_orchestrator.extraction.reading import read
 from evalrun.sample_orchestrator.heard import Heard
+from evalrun.sample_orchestrator.safety import care
 from evalrun.sample_orchestrator.stages import adults_only
 from evalrun.sample_orchestrator.stages.registry import STAGES
 from evalrun.sample_orchestrator.stages.stage import Scene
@@ -38,20 +40,40 @@ def decide(user: User, heard: Heard) -> Decision:
     user = replace(user, language=heard.language or user.language)
     first_contact = user.inbounds == 0
     user = replace(user, inbounds=user.inbounds + 1)
-    action = next((a for a in ACTIONS if a.is_asked(user, heard)), None)
-    if action:
-        after = action.apply(user)
-        tools = (ToolUse(name=action.TOOL, arguments={}),)
-        if not action.GOES_ON:
-            return Decision(user=after, brief=Brief(prompt=action.PROMPT, told=(action.line(after),)), tools=tools)
-        scene = Scene(first_contact=first_contact, aside=action.line(after))
-        return replace(_speak(after, scene), tools=tools)
+    situation = Situation(user=user, heard=heard)
+    if heard.signals and (caring := care.answer(situation)):
+        return _carry_out(_with_action(caring, situation))
+    if wanted := _wanted(situation) or care.answer(situation):
+        return _carry_out(wanted, first_contact=first_contact)
     if user.paused:
         return Decision(user=user, brief=Brief(prompt=pause.PROMPT, told=(pause.reminder(user),)))
-    return _answer(user, heard, first_contact=first_contact)
+    return _take(user, heard, first_contact=first_contact)
 
 
-def _answer(user: User, heard: Heard, *, first_contact: bool) -> Decision:
+def _wanted(situation: Situation) -> Answer | None:
+    """What the first action that is asked for answers."""
+    return next((found for action in ACTIONS if (found := action.answer(situation))), None)
+
+
+def _with_action(caring: Answer, situation: Situation) -> Answer:
+    """Care, and an action asked for in the same message, unless it would go on with the stage or ask something."""
+    wanted = _wanted(replace(situation, user=caring.user))
+    if wanted is None or wanted.goes_on or wanted.asked:
+        return caring
+    told, tools = (*caring.told, *wanted.told), (*caring.tools, *wanted.tools)
+    return replace(caring, user=wanted.user, told=told, asked=None, tools=tools)
+
+
+def _carry_out(answer: Answer, *, first_contact: bool = False) -> Decision:
+    """An answer as a decision, with the stage's own words after it when it goes on."""
+    if answer.goes_on:
+        aside = answer.told[0] if answer.told else None
+        return replace(_speak(answer.user, Scene(first_contact=first_contact, aside=aside)), tools=answer.tools)
+    brief = Brief(prompt=answer.prompt, told=answer.told, asked=answer.asked, fixed=answer.fixed)
+    return Decision(user=answer.user, brief=brief, tools=answer.tools)
+
+
+def _take(user: User, heard: Heard, *, first_contact: bool) -> Decision:
     """A message that is neither an action nor from a paused user: learn from it, move, speak."""
     asks_price = Intent.PRICE in heard.intents
     before = user

@@ -8,6 +8,7 @@ from datetime import datetime
 from evalrun.sample_orchestrator.extraction.folding import clean
 from evalrun.sample_orchestrator.extraction.intents import Intent, read_intents, without_price
 from evalrun.sample_orchestrator.language import Language, detect
+from evalrun.sample_orchestrator.safety.wellbeing import Signal, evaluate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,13 +22,17 @@ class Inbound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heard:
-    """`answer` is the part that may hold an answer; `language` is what the text shows, if anything; `at` is when."""
+    """`answer` is the part that may hold an answer; `language` is what the text shows, if anything; `at` is when.
+
+    `signals` are what worries in it, the gravest first.
+    """
 
     text: str
     answer: str
     intents: frozenset[Intent]
     language: Language | None
     at: datetime
+    signals: tuple[Signal, ...] = ()
 
 
 def listen(text: str, *, first_contact: bool, at: datetime) -> Heard:
@@ -41,4 +46,5 @@ def listen(text: str, *, first_contact: bool, at: datetime) -> Heard:
         intents=intents,
         language=detect(cleaned, least=1 if first_contact else 2),
         at=at,
+        signals=evaluate(cleaned),
     )

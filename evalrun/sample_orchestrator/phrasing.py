@@ -17,6 +17,8 @@ from evalrun.sample_orchestrator.settings import Settings
 from evalrun.sample_orchestrator.user import User
 
 _LANGUAGES = {Language.FR: "French, with tu", Language.EN: "English"}
+FIXED = "fixed"
+"""The reason why the wording is code's own when nothing was asked of the model."""
 _SPACES = re.compile(r"[ \t\u00a0\u202f]+")
 
 
@@ -60,7 +62,9 @@ class Phraser:
         self._character = resources.files(__package__).joinpath("prompts/ori.md").read_text("utf-8").strip()
 
     async def phrase(self, brief: Brief, user: User, past: Past) -> Phrased:
-        """The bubbles of a reply."""
+        """The bubbles of a reply. A fixed brief never waits for the model."""
+        if brief.fixed:
+            return replace(safe_wording(brief, past.bubbles), reason=FIXED)
         system = self.system_prompt(brief, user)
         messages = [{"role": "system", "content": system}, *past.messages]
         if messages[-1]["role"] != "user":
@@ -94,8 +98,8 @@ class Phraser:
 
 def safe_wording(brief: Brief, earlier: Sequence[str] = ()) -> Phrased:
     """A reply in code's own words, each line in a wording not used yet while there is one."""
-    told = " ".join(_unsaid(line, earlier) for line in brief.told)
-    bubbles = [told] if told else []
+    said = [_unsaid(line, earlier) for line in brief.told]
+    bubbles = said if brief.fixed else [" ".join(said)] if said else []
     if brief.asked:
         bubbles.append(_unsaid(brief.asked, earlier))
     return Phrased(bubbles=tuple(_in_house_style(b) for b in bubbles), by=PhrasedBy.SAFE)

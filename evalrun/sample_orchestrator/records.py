@@ -14,10 +14,10 @@ from evalrun.sample_orchestrator.heard import Inbound
 from evalrun.sample_orchestrator.language import Language
 from evalrun.sample_orchestrator.phrasing import Past
 from evalrun.sample_orchestrator.tables import inbound, outbox, users
-from evalrun.sample_orchestrator.user import PROFILE, Field, LookingFor, Plan, StageName, Topic, User
+from evalrun.sample_orchestrator.user import PROFILE, Awaiting, Field, LookingFor, Plan, StageName, Topic, User
 
 _REMEMBERED = 60
-_FUNNEL = ("stage", "language", "asked", "attempts", "inbounds", "last_seen", "expired")
+_FUNNEL = ("stage", "language", "asked", "attempts", "awaiting", "inbounds", "last_seen", "expired")
 _TOLD = ("agreed", "plan", "topic")
 
 
@@ -36,6 +36,7 @@ def user_of(row: RowMapping) -> User:
         asked=Field(row["asked"]) if row["asked"] else None,
         attempts=row["attempts"],
         skipped=tuple(Field(f) for f in row["skipped"]),
+        awaiting=Awaiting(row["awaiting"]) if row["awaiting"] else None,
         paused=row["paused"],
         inbounds=row["inbounds"],
         last_seen=row["last_seen"],

@@ -36,6 +36,7 @@ users = Table(
     Column("asked", Text),
     Column("attempts", Integer, nullable=False),
     Column("skipped", ARRAY(Text), nullable=False),
+    Column("awaiting", Text),
     Column("paused", Boolean, nullable=False),
     Column("inbounds", Integer, nullable=False),
     Column("last_seen", _TIME),
@@ -135,4 +136,35 @@ feedback = Table(
     Column("again", Boolean),
     Column("created_at", _TIME, nullable=False),
     UniqueConstraint("user_id", "meeting_id"),
+)
+
+wellbeing_signals = Table(
+    "wellbeing_signals",
+    metadata,
+    Column("id", BigInteger, Identity(), primary_key=True),
+    Column("user_id", BigInteger, ForeignKey("users.id"), nullable=False),
+    Column("concern", Text, nullable=False),
+    Column("severity", Text, nullable=False),
+    Column("words", Text, nullable=False),
+    Column("created_at", _TIME, nullable=False),
+)
+
+admin_alerts = Table(
+    "admin_alerts",
+    metadata,
+    Column("id", BigInteger, Identity(), primary_key=True),
+    Column("user_id", BigInteger, ForeignKey("users.id"), nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("about_id", BigInteger, ForeignKey("users.id")),
+    Column("status", Text, nullable=False),
+    Column("created_at", _TIME, nullable=False),
+)
+
+blocks = Table(
+    "blocks",
+    metadata,
+    Column("blocker_id", BigInteger, ForeignKey("users.id"), primary_key=True),
+    Column("blocked_id", BigInteger, ForeignKey("users.id"), primary_key=True),
+    Column("reason", Text, nullable=False),
+    Column("created_at", _TIME, nullable=False),
 )

@@ -12,11 +12,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from evalrun.sample_orchestrator.errors import ToolRefused
 from evalrun.sample_orchestrator.extraction.folding import fold
 from evalrun.sample_orchestrator.records import update_user
+from evalrun.sample_orchestrator.safety.raising import raise_wellbeing_signal
 from evalrun.sample_orchestrator.tool_use import Tool, ToolCall, ToolUse
 from evalrun.sample_orchestrator.user import PROFILE, User
-
-TOOLS = ("save_profile", "pause_account", "resume_account")
-"""The names of all tools."""
 
 _EMPTY = frozenset({"", "null", "none", "undefined", "unknown", "inconnu", "n/a", "nan"})
 
@@ -85,4 +83,11 @@ async def _resume_account(call: ToolCall) -> object:
     return {"paused": False}
 
 
-_TOOLS: Mapping[str, Tool] = dict(zip(TOOLS, (_save_profile, _pause_account, _resume_account), strict=True))
+_TOOLS: Mapping[str, Tool] = {
+    "save_profile": _save_profile,
+    "pause_account": _pause_account,
+    "resume_account": _resume_account,
+    "raise_wellbeing_signal": raise_wellbeing_signal,
+}
+TOOLS = tuple(_TOOLS)
+"""The names of all tools."""

@@ -50,6 +50,13 @@ PROFILE = (Field.FIRST_NAME, Field.CITY, Field.AGE, Field.LOOKING_FOR)
 """What the profile holds, in the order asked."""
 
 
+class Awaiting(StrEnum):
+    """What Ori waits to be told, beside the question of the stage."""
+
+    SAFETY = "safety"
+    """Whether the user is safe."""
+
+
 class LookingFor(StrEnum):
     """What a user hopes to find."""
 
@@ -83,7 +90,8 @@ class User:
     `asked` is the field a question is open about, `attempts` how often it was asked in a row.
     `expired`: Ori put an unfinished profile aside after a long silence.
     `match` is the open match, `meeting` the meeting in view; both are read with the user.
-    `skipped` are fields Ori gave up asking. `inbounds` counts the user's messages: the silence
+    `skipped` are fields Ori gave up asking; `awaiting` is an answer that goes before the stage's.
+    `inbounds` counts the user's messages: the silence
     after the n-th message is what an event happens in, whatever the clocks say.
     """
 
@@ -99,6 +107,7 @@ class User:
     asked: Field | None = None
     attempts: int = 0
     skipped: tuple[Field, ...] = ()
+    awaiting: Awaiting | None = None
     paused: bool = False
     inbounds: int = 0
     last_seen: datetime | None = None

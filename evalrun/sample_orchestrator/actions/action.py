@@ -1,27 +1,43 @@
-"""What an action is: a module that knows when it is asked for, which tool it calls and what it says."""
+"""What an action is: a module that reads a message and, when it is asked for, says what follows from it."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 from evalrun.sample_orchestrator.brief import Line
 from evalrun.sample_orchestrator.heard import Heard
+from evalrun.sample_orchestrator.tool_use import ToolUse
 from evalrun.sample_orchestrator.user import User
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Situation:
+    """What an action decides on: the user, and the message."""
+
+    user: User
+    heard: Heard
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What follows from a message: the user after it, what is called, what is told and asked.
+
+    `goes_on`: the stage's own words follow in the same reply. `fixed`: the reply is said in code's
+    own words, and no model is asked for any.
+    """
+
+    user: User
+    prompt: str
+    told: tuple[Line, ...] = ()
+    asked: Line | None = None
+    tools: tuple[ToolUse, ...] = ()
+    goes_on: bool = False
+    fixed: bool = False
 
 
 class Action(Protocol):
     """Something a user can ask for at any time; plain modules satisfy it."""
 
-    TOOL: str
-    PROMPT: str
-    GOES_ON: bool
-    """Whether the stage's own words follow in the same reply."""
-
-    def is_asked(self, user: User, heard: Heard) -> bool:
-        """Whether this message asks for it."""
-
-    def apply(self, user: User) -> User:
-        """The user once the tool has run."""
-
-    def line(self, user: User) -> Line:
-        """What is said of it."""
+    def answer(self, situation: Situation) -> Answer | None:
+        """What follows, None when the message does not ask for it."""

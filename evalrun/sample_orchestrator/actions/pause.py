@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from evalrun.sample_orchestrator.actions.action import Answer, Situation
 from evalrun.sample_orchestrator.brief import Line
 from evalrun.sample_orchestrator.extraction.intents import Intent
-from evalrun.sample_orchestrator.heard import Heard
 from evalrun.sample_orchestrator.language import Language
+from evalrun.sample_orchestrator.tool_use import ToolUse
 from evalrun.sample_orchestrator.user import User
 
 TOOL = "pause_account"
-GOES_ON = False
 PROMPT = "This person wants a break from you. Respect it at once, without a question and without keeping them."
 
 _CONFIRMED = {
@@ -38,18 +38,16 @@ _REMINDERS = {
 }
 
 
-def is_asked(user: User, heard: Heard) -> bool:
-    """The user asks for a pause and is not in one."""
-    return Intent.PAUSE in heard.intents and not user.paused
+def answer(situation: Situation) -> Answer | None:
+    """The pause, confirmed with the way back, for a user who asks for one and is not in one."""
+    user = situation.user
+    if Intent.PAUSE not in situation.heard.intents or user.paused:
+        return None
+    paused = replace(user, paused=True)
+    return Answer(user=paused, prompt=PROMPT, told=(_confirmed(user),), tools=(ToolUse(name=TOOL),))
 
 
-def apply(user: User) -> User:
-    """The user, paused."""
-    return replace(user, paused=True)
-
-
-def line(user: User) -> Line:
-    """The confirmation, with the way back."""
+def _confirmed(user: User) -> Line:
     return Line(
         task="Confirm the pause: you will not write any more. To come back they only have to write « resume » (« reprends » in French).",
         wordings=_CONFIRMED[user.language],
