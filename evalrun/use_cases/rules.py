@@ -13,9 +13,8 @@ from evalrun.loading.settings import Overrides, load_settings
 from evalrun.loading.suite import load_style_rules
 from evalrun.style import Finding, Severity, StyleRules, block_of
 from evalrun.style_checks.table import CompiledRules
+from evalrun.use_cases.exported import AGENT, read_text, texts_of
 
-_AGENT = frozenset(("assistant", "agent", "bot", "ai", "model"))
-_OTHERS = frozenset(("user", "human", "system", "developer", "tool", "function"))
 _FORMS = 'write ["a reply", ["a reply of", "two bubbles"]] or [{"role": "assistant", "content": "a reply"}]'
 
 
@@ -73,10 +72,7 @@ def check(rules: StyleRules, files: Sequence[Path]) -> RulesReport:
 
 
 def _replies(path: Path) -> list[list[str]]:
-    try:
-        text = path.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as e:
-        raise UsageError(f"{path} cannot be read: {e}", remedy="name a text or JSON file in UTF-8") from e
+    text = read_text(path)
     replies = _chat(path, text) if path.suffix.lower() == ".json" else [[text]]
     if not any(bubble.strip() for reply in replies for bubble in reply):
         raise UsageError(f"{path} holds no message of the agent, so nothing was checked", remedy=_FORMS)
@@ -99,7 +95,7 @@ def _chat(path: Path, text: str) -> list[list[str]]:
         if bubbles is None:
             raise UsageError(f"{path}: message {number} is not understood", remedy=_FORMS)
         by_role = isinstance(message, dict)
-        if by_role and message["role"] not in _AGENT:
+        if by_role and message["role"] not in AGENT:
             speaking = False
             continue
         if by_role and speaking:
@@ -116,9 +112,4 @@ def _bubbles(message: Any) -> list[str] | None:
         return [message]
     if isinstance(message, list):
         return message if all(isinstance(m, str) for m in message) else None
-    if not isinstance(message, dict) or message.get("role") not in _AGENT | _OTHERS:
-        return None
-    content = message.get("content", message.get("text"))
-    if isinstance(content, list):  # parts, as vendors write them; those without text are no bubble
-        return [p["text"] for p in content if isinstance(p, dict) and isinstance(p.get("text"), str)]
-    return [content] if isinstance(content, str) else ([] if content is None else None)
+    return texts_of(message) if isinstance(message, dict) else None
