@@ -9,6 +9,8 @@ from sqlalchemy import ColumnElement, Table, and_, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from evalrun.sample_orchestrator.encounters import Impression, Match, Meeting, MeetingStatus, Partner
+from evalrun.sample_orchestrator.language import Language
+from evalrun.sample_orchestrator.safety.blocks import not_blocked
 from evalrun.sample_orchestrator.tables import feedback, matches, meetings, users
 from evalrun.sample_orchestrator.user import User
 
@@ -49,6 +51,7 @@ async def _open_match(connection: AsyncConnection, user_id: int) -> Match | None
     query = (
         select(matches)
         .where(or_(matches.c.a_user_id == user_id, matches.c.b_user_id == user_id), matches.c.status == "open")
+        .where(not_blocked(matches))
         .order_by(matches.c.id.desc())
         .limit(1)
     )
@@ -72,7 +75,7 @@ async def _meeting(connection: AsyncConnection, user_id: int, match: Match | Non
     query = (
         select(meetings, feedback.c.impression, feedback.c.again)
         .outerjoin(feedback, said)
-        .where(own, meetings.c.status != MeetingStatus.CANCELLED)
+        .where(own, meetings.c.status != MeetingStatus.CANCELLED, not_blocked(meetings))
         .order_by(meetings.c.id.desc())
         .limit(1)
     )
@@ -93,6 +96,7 @@ async def _meeting(connection: AsyncConnection, user_id: int, match: Match | Non
 
 
 async def _partner(connection: AsyncConnection, user_id: int) -> Partner:
-    query = select(users.c.id, users.c.address, users.c.first_name, users.c.age, users.c.city)
-    row = (await connection.execute(query.where(users.c.id == user_id))).mappings().one()
-    return Partner(**row)
+    names = ("id", "address", "first_name", "age", "city", "language", "time_zone")
+    query = select(*(users.c[n] for n in names)).where(users.c.id == user_id)
+    row = (await connection.execute(query)).mappings().one()
+    return Partner(**{**row, "language": Language(row["language"])})

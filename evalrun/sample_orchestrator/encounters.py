@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from evalrun.sample_orchestrator.language import Language
+
 
 class MeetingStatus(StrEnum):
     """How far a meeting is. A confirmed one whose time has passed is held."""
@@ -35,6 +37,8 @@ class Partner:
     first_name: str | None
     age: int | None
     city: str | None
+    language: Language
+    time_zone: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

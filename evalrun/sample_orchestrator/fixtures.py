@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from evalrun.sample_orchestrator.encounter_fixtures import Pair, arrange_match, arrange_meeting, encounters_of
 from evalrun.sample_orchestrator.errors import FixtureRefused, UnknownUser
-from evalrun.sample_orchestrator.funnel import open_question
+from evalrun.sample_orchestrator.course import open_question
 from evalrun.sample_orchestrator.given_values import fields, moment, text_of, whole, yes_or_no
 from evalrun.sample_orchestrator.language import Language
 from evalrun.sample_orchestrator.membership import record_payment

@@ -32,6 +32,8 @@ _PRICE = re.compile(
     r"[€$£]|\b(?:euros?|eur|dollars?|usd|gbp|balles|gratuit\w*|free of charge|for free)\b"
     r"|\b(?:prix|tarif\w*|cout\w*|abonnement|pric\w+|cost\w*|fee\w*)\b[^.!?]*\d|\d[^.!?]*\b(?:prix|tarif|price|cost)"
 )
+_FIGURE = re.compile(r"\d|[€$£]")
+_FREE = re.compile(r"\b(?:gratuit\w*|offert\w*|promo\w*|rabais|reduction|free|discount|refund\w*|rembours\w*)\b")
 _ROLE = re.compile(r"(?m)^\s*(?:ori|user|assistant|system|human|ai|bot|client|reponse|reply|message)\s*:|<\|")
 _ODD = re.compile(
     r"[\x00-\x09\x0b-\x1f\x7f-\x9f\ufffd]|https?://|www\.|\b(?:error|erreur|exception|traceback)\b\s*:?\s*\d*",
@@ -110,7 +112,21 @@ def _loops(bubbles: Sequence[str], _frame: Frame) -> bool:
 
 def _missing(bubbles: Sequence[str], frame: Frame) -> bool:
     said = words(fold(" ".join(bubbles)).replace("'", " "))
-    return any(line.mentions and not any(w.startswith(line.mentions) for w in said) for line in frame.brief.lines)
+    text = fold(" ".join(bubbles))
+    return any(
+        (line.mentions and not any(w.startswith(line.mentions) for w in said))
+        or not all(fold(part) in text for part in line.holds)
+        for line in frame.brief.lines
+    )
+
+
+def _priced(bubbles: Sequence[str], frame: Frame) -> bool:
+    """Whether money is named: at all, or, where the brief has a price, any other figure or promise."""
+    texts = [fold(b) for b in bubbles]
+    if frame.brief.price is None:
+        return any(_PRICE.search(t) for t in texts)
+    rest = [t.replace(fold(frame.brief.price), " ") for t in texts]
+    return any(_FIGURE.search(t) or _FREE.search(t) for t in rest)
 
 
 def _matches(pattern: re.Pattern[str], *, folded: bool = False) -> Callable[[Sequence[str], Frame], bool]:
@@ -127,7 +143,7 @@ _RULES: tuple[tuple[Breach, Callable[[Sequence[str], Frame], bool]], ...] = (
     (Breach.DASH, _matches(_DASH)),
     (Breach.MARKUP, _matches(_MARKUP)),
     (Breach.REFUSAL, _matches(_REFUSAL, folded=True)),
-    (Breach.PRICE, _matches(_PRICE, folded=True)),
+    (Breach.PRICE, _priced),
     (Breach.LEAK, _leaked),
     (Breach.LANGUAGE, _wrong_language),
     (

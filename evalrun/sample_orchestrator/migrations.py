@@ -183,6 +183,14 @@ MIGRATIONS = (
             """,
         ),
     ),
+    Migration(
+        version=4,
+        title="messages that pass on what another user said",
+        statements=(
+            "alter table outbox drop constraint outbox_kind_check",
+            "alter table outbox add constraint outbox_kind_check check (kind in ('reply', 'event', 'relay', 'urgent'))",
+        ),
+    ),
 )
 
 

@@ -26,6 +26,8 @@ from evalrun.sample_orchestrator.heard import Inbound, listen
 from evalrun.sample_orchestrator.lanes import lane
 from evalrun.sample_orchestrator.outbox import Courier, Kind, Post, drop_events, enqueue, is_stored
 from evalrun.sample_orchestrator.phrasing import Model, Phrased, Phraser
+from evalrun.sample_orchestrator.relay import Relay
+from evalrun.sample_orchestrator.safety.blocks import are_blocked, names_blocked
 from evalrun.sample_orchestrator.sender import Sender
 from evalrun.sample_orchestrator.settings import Settings
 from evalrun.sample_orchestrator.tables import outbox, users
@@ -76,8 +78,12 @@ class Orchestrator:
         message = replace(message, text=clean(message.text))
         async with lane(self.engine, message.sender) as connection:
             async with connection.begin():
-                user = await self._turn(connection, message)
+                user, others = await self._turn(connection, message)
             await self._courier.deliver(connection, user, (Kind.REPLY,))
+            if not user.paused:
+                await self._courier.deliver(connection, user, (Kind.RELAY, Kind.URGENT), only_due=True)
+        for address in others:
+            await self._retry(address)
 
     async def dispatch_event(self, name: str, user: str, data: Mapping[str, object]) -> EventOutcome:
         """Speak first. Raises UnknownEvent and UnknownUser."""
@@ -117,7 +123,8 @@ class Orchestrator:
         _raise(failures)
         return outcomes
 
-    async def _turn(self, connection: AsyncConnection, message: Inbound) -> User:
+    async def _turn(self, connection: AsyncConnection, message: Inbound) -> tuple[User, tuple[str, ...]]:
+        """The user after the turn, and the addresses of the others whom it has a message for."""
         now = self._now()
         user = await records.find_user(connection, message.sender)
         if user is None:
@@ -125,7 +132,7 @@ class Orchestrator:
             user = await records.add_user(connection, new, now)
         if not await records.add_inbound(connection, user, message, now):
             _LOG.info("message %s was handled before", message.id)
-            return user
+            return user, ()
         await drop_events(connection, user)
         decision = decide(user, listen(message.text, first_contact=user.inbounds == 0, at=now))
         toolbox = Toolbox(connection=connection, user=user, at=now, on_tool=self._on_tool)
@@ -136,13 +143,26 @@ class Orchestrator:
         phrased = await self._phrase(connection, decision.brief, user)
         post = Post(user=user, kind=Kind.REPLY, key=f"reply:{user.id}:{message.id}", phrased=phrased)
         await enqueue(connection, post, self._now())
-        return user
+        for relay in decision.relays:
+            await self._pass_on(connection, relay, user, message)
+        return user, tuple(r.to.address for r in decision.relays)
+
+    async def _pass_on(self, connection: AsyncConnection, relay: Relay, user: User, message: Inbound) -> None:
+        """Store what goes to the other one, in the turn of the one who said it. Nothing passes a block."""
+        if await are_blocked(connection, user.id, relay.to.id):
+            _LOG.warning("user %s: nothing is passed on to %s, there is a block", user.id, relay.to.id)
+            return
+        to = await self._known(connection, relay.to.address)
+        key = f"relay:{user.id}:{message.id}:{to.id}"
+        phrased = await self._phrase(connection, relay.brief, to)
+        kind = Kind.URGENT if relay.urgent else Kind.RELAY
+        await enqueue(connection, Post(user=to, kind=kind, key=key, phrased=phrased), self._now())
 
     async def _compose(
         self, connection: AsyncConnection, event: Event, user: User, data: Mapping[str, object]
     ) -> EventOutcome:
         key = _key(event, user)
-        refusal = await self._refusal(connection, event, user)
+        refusal = await self._refusal(connection, event, user, data)
         if refusal:
             return refusal
         now = self._now()
@@ -155,8 +175,12 @@ class Orchestrator:
         await enqueue(connection, Post(user=user, kind=Kind.EVENT, key=key, phrased=phrased), self._now())
         return EventOutcome.SENT
 
-    async def _refusal(self, connection: AsyncConnection, event: Event, user: User) -> EventOutcome | None:
+    async def _refusal(
+        self, connection: AsyncConnection, event: Event, user: User, data: Mapping[str, object]
+    ) -> EventOutcome | None:
         """Why nothing may be said, before a word of it is paid for."""
+        if await names_blocked(connection, user.id, data):
+            return EventOutcome.BLOCKED
         if user.paused:
             return EventOutcome.PAUSED
         if not event.is_relevant(user):
@@ -186,7 +210,7 @@ class Orchestrator:
             async with connection.begin():
                 user = await self._known(connection, address)
             silent = user.paused or quiet_until(self._now(), user.time_zone, self._settings.quiet_hours)
-            kinds = (Kind.REPLY,) if silent else (Kind.REPLY, Kind.EVENT)
+            kinds = (Kind.REPLY, Kind.URGENT) if silent else tuple(Kind)
             await self._courier.deliver(connection, user, kinds, only_due=True)
         return None
 

@@ -22,15 +22,20 @@ _FIRST_RETRY = timedelta(minutes=1)
 
 
 class Kind(StrEnum):
-    """Whether a message answers the user or comes unasked."""
+    """Whether a message answers the user, comes unasked, or passes on what another user said.
+
+    An urgent one passes on what cannot wait for the morning.
+    """
 
     REPLY = "reply"
     EVENT = "event"
+    RELAY = "relay"
+    URGENT = "urgent"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Post:
-    """One reply or event to store: `key` names the occasion, so that the same occasion is stored once."""
+    """One message to store: `key` names the occasion, so that the same occasion is stored once."""
 
     user: User
     kind: Kind

@@ -13,12 +13,13 @@ from evalrun.sample_orchestrator.encounter_records import save_match, with_encou
 from evalrun.sample_orchestrator.heard import Inbound
 from evalrun.sample_orchestrator.language import Language
 from evalrun.sample_orchestrator.phrasing import Past
+from evalrun.sample_orchestrator.safety.acquaintance_records import with_acquaintances
 from evalrun.sample_orchestrator.tables import inbound, outbox, users
 from evalrun.sample_orchestrator.user import PROFILE, Awaiting, Field, LookingFor, Plan, StageName, Topic, User
 
 _REMEMBERED = 60
-_FUNNEL = ("stage", "language", "asked", "attempts", "awaiting", "inbounds", "last_seen", "expired")
-_TOLD = ("agreed", "plan", "topic")
+_FUNNEL = ("stage", "language", "asked", "attempts", "awaiting", "inbounds", "last_seen", "expired", "topic")
+_TOLD = ("agreed", "plan")
 
 
 def user_of(row: RowMapping) -> User:
@@ -50,7 +51,9 @@ def user_of(row: RowMapping) -> User:
 async def find_user(connection: AsyncConnection, address: str) -> User | None:
     """The user at an address, with match and meeting; None when nobody wrote from there."""
     row = (await connection.execute(select(users).where(users.c.address == address))).mappings().first()
-    return await with_encounters(connection, user_of(row)) if row else None
+    if row is None:
+        return None
+    return await with_acquaintances(connection, await with_encounters(connection, user_of(row)))
 
 
 async def add_user(connection: AsyncConnection, user: User, created_at: datetime) -> User:

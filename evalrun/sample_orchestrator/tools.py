@@ -9,10 +9,23 @@ from typing import Protocol
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from evalrun.sample_orchestrator.actions.effects import reset_profile, running_late
 from evalrun.sample_orchestrator.errors import ToolRefused
 from evalrun.sample_orchestrator.extraction.folding import fold
+from evalrun.sample_orchestrator.membership import charge_card, save_agreement, save_plan
+from evalrun.sample_orchestrator.pair_tools import (
+    accept_match,
+    cancel_meeting,
+    close_match,
+    confirm_meeting,
+    decline_match,
+    propose_meeting,
+    save_feedback,
+    save_topic,
+)
 from evalrun.sample_orchestrator.records import update_user
 from evalrun.sample_orchestrator.safety.raising import raise_wellbeing_signal
+from evalrun.sample_orchestrator.safety.reporting import report_user
 from evalrun.sample_orchestrator.tool_use import Tool, ToolCall, ToolUse
 from evalrun.sample_orchestrator.user import PROFILE, User
 
@@ -87,7 +100,21 @@ _TOOLS: Mapping[str, Tool] = {
     "save_profile": _save_profile,
     "pause_account": _pause_account,
     "resume_account": _resume_account,
+    "save_agreement": save_agreement,
+    "save_plan": save_plan,
+    "charge_card": charge_card,
+    "accept_match": accept_match,
+    "decline_match": decline_match,
+    "close_match": close_match,
+    "propose_meeting": propose_meeting,
+    "confirm_meeting": confirm_meeting,
+    "cancel_meeting": cancel_meeting,
+    "save_feedback": save_feedback,
+    "save_topic": save_topic,
     "raise_wellbeing_signal": raise_wellbeing_signal,
+    "report_user": report_user,
+    "running_late": running_late,
+    "reset_profile": reset_profile,
 }
 TOOLS = tuple(_TOOLS)
 """The names of all tools."""

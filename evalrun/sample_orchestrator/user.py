@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from evalrun.sample_orchestrator.encounters import Impression, Match, Meeting, MeetingStatus
 from evalrun.sample_orchestrator.language import Language
+from evalrun.sample_orchestrator.safety.acquaintance import Acquaintance
 
 ADULT = 18
 
@@ -55,6 +56,10 @@ class Awaiting(StrEnum):
 
     SAFETY = "safety"
     """Whether the user is safe."""
+    REPORTED = "reported"
+    """Whom the user reports."""
+    RESET = "reset"
+    """Whether the user really wants to begin again."""
 
 
 class LookingFor(StrEnum):
@@ -89,7 +94,8 @@ class User:
 
     `asked` is the field a question is open about, `attempts` how often it was asked in a row.
     `expired`: Ori put an unfinished profile aside after a long silence.
-    `match` is the open match, `meeting` the meeting in view; both are read with the user.
+    `match` is the open match, `meeting` the meeting in view, `acquaintances` everybody they were
+    brought together with; all are read with the user.
     `skipped` are fields Ori gave up asking; `awaiting` is an answer that goes before the stage's.
     `inbounds` counts the user's messages: the silence
     after the n-th message is what an event happens in, whatever the clocks say.
@@ -117,6 +123,7 @@ class User:
     expired: bool = False
     match: Match | None = None
     meeting: Meeting | None = None
+    acquaintances: tuple[Acquaintance, ...] = ()
 
     @property
     def wants_to_meet(self) -> bool | None:

@@ -7,21 +7,27 @@ from typing import Protocol
 
 from evalrun.sample_orchestrator.brief import Line
 from evalrun.sample_orchestrator.heard import Heard
+from evalrun.sample_orchestrator.relay import Relay
 from evalrun.sample_orchestrator.tool_use import ToolUse
-from evalrun.sample_orchestrator.user import User
+from evalrun.sample_orchestrator.user import Awaiting, User
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
-    """What an action decides on: the user, and the message."""
+    """What an action decides on: the message, and the user, who waits for nothing any more.
+
+    `awaited` is what Ori waited to be told before the message; an answer that still waits for it
+    says so again.
+    """
 
     user: User
     heard: Heard
+    awaited: Awaiting | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What follows from a message: the user after it, what is called, what is told and asked.
+    """What follows from a message: the user after it, what is called, told, asked and passed on.
 
     `goes_on`: the stage's own words follow in the same reply. `fixed`: the reply is said in code's
     own words, and no model is asked for any.
@@ -32,6 +38,7 @@ class Answer:
     told: tuple[Line, ...] = ()
     asked: Line | None = None
     tools: tuple[ToolUse, ...] = ()
+    relays: tuple[Relay, ...] = ()
     goes_on: bool = False
     fixed: bool = False
 

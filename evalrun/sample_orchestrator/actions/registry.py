@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalrun.sample_orchestrator.actions import pause, resume
+from evalrun.sample_orchestrator.actions import pause, report, reset, resume, running_late
 from evalrun.sample_orchestrator.actions.action import Action
 
-ACTIONS: tuple[Action, ...] = (resume, pause)
+ACTIONS: tuple[Action, ...] = (report, running_late, resume, pause, reset)

@@ -24,6 +24,8 @@ class EventOutcome(StrEnum):
     DUPLICATE = "duplicate"
     """It was already sent or is already waiting, on the same occasion."""
     NOT_RELEVANT = "not_relevant"
+    BLOCKED = "blocked"
+    """It concerns somebody between whom and the user there is a block."""
 
 
 class Event(Protocol):

@@ -9,7 +9,7 @@ from sqlalchemy import Text, cast, exists, literal, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from evalrun.sample_orchestrator.brief import Brief, Line, called
-from evalrun.sample_orchestrator.funnel import open_question
+from evalrun.sample_orchestrator.course import open_question
 from evalrun.sample_orchestrator.language import Language
 from evalrun.sample_orchestrator.outbox import dedupe_key
 from evalrun.sample_orchestrator.settings import Settings

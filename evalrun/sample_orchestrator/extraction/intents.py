@@ -32,12 +32,27 @@ _PRICE = re.compile(
 )
 
 
+_KIN = (
+    r"(?:pere|mere|frere|soeur|mari|femme|fils|fille|papa|maman|grand-?mere|grand-?pere|mamie|papi|chien|chat|copain|copine"
+    r"|meilleure? amie?|father|mother|dad|mum|mom|brother|sister|husband|wife|son|daughter|grand(?:mother|father|ma|pa)|dog|cat)"
+)
+_SENSITIVE = re.compile(
+    rf"\b(?:mon|ma|my) {_KIN}\b.{{0,15}}\b(?:mort\w*|decede\w*|parti\w*|malade|died|dead|passed away|is (?:very )?(?:ill|sick))\b"
+    rf"|\b(?:perdu|enterr\w*|lost|buried) (?:mon|ma|my) {_KIN}\b|\b(?:deuil|deces|enterrement|funerail\w*|funeral|grieving)\b"
+    r"|\b(?:viens|venons) de (?:me |nous )?(?:separer|divorcer|rompre|quitter)\b|\bm'a (?:quittee?|larguee?|trompee?)\b"
+    r"|\b(?:rupture (?:difficile|recente|douloureuse)|sors d'une (?:rupture|separation)|fait larguer|fausse couche|cancer)\b"
+    r"|\b(?:just (?:broke up|divorced|separated|lost my job)|(?:left|dumped|cheated on) me|miscarriage|viens de perdre mon (?:job|travail|boulot))\b"
+)
+
+
 class Intent(StrEnum):
     """Something asked for at any stage."""
 
     PAUSE = "pause"
     RESUME = "resume"
     PRICE = "price"
+    SENSITIVE = "sensitive"
+    """Not a wish: something painful was told, and the next question can wait."""
 
 
 def read_intents(text: str) -> frozenset[Intent]:
@@ -48,6 +63,7 @@ def read_intents(text: str) -> frozenset[Intent]:
         Intent.PAUSE: pause,
         Intent.RESUME: bool(_RESUME.search(folded)) and not pause,
         Intent.PRICE: bool(_PRICE.search(folded)),
+        Intent.SENSITIVE: bool(_SENSITIVE.search(folded)),
     }
     return frozenset(intent for intent, there in found.items() if there)
 

@@ -102,7 +102,7 @@ def answer(situation: Situation) -> Answer | None:
     signals = situation.heard.signals
     if signals:
         return _caring(situation.user, signals)
-    return _after(situation) if situation.user.awaiting is Awaiting.SAFETY else None
+    return _after(situation) if situation.awaited is Awaiting.SAFETY else None
 
 
 def raised(signal: Signal) -> ToolUse:
@@ -128,9 +128,9 @@ def _after(situation: Situation) -> Answer:
     """Help once more for somebody who is not safe, else no hurry; in neither case the next question of the stage."""
     user = situation.user
     if read_consent(situation.heard.text) is Consent.NO:
-        return Answer(user=user, prompt=PROMPT, told=(_line("Name help again.", _DANGER, user),), fixed=True)
-    calm = _line("Say that there is no hurry.", _AFTER, user)
-    return Answer(user=replace(user, awaiting=None), prompt=PROMPT, told=(calm,), fixed=True)
+        again = _line("Name help again.", _DANGER, user)
+        return Answer(user=replace(user, awaiting=Awaiting.SAFETY), prompt=PROMPT, told=(again,), fixed=True)
+    return Answer(user=user, prompt=PROMPT, told=(_line("Say that there is no hurry.", _AFTER, user),), fixed=True)
 
 
 def _line(task: str, wordings: Wordings, user: User) -> Line:

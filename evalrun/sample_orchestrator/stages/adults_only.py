@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from evalrun.sample_orchestrator.brief import Brief, Line
+from evalrun.sample_orchestrator.heard import Heard
 from evalrun.sample_orchestrator.language import Language
-from evalrun.sample_orchestrator.stages.stage import Scene
+from evalrun.sample_orchestrator.stages.stage import Reaction, Scene
 from evalrun.sample_orchestrator.user import ADULT, Field, StageName, User
 
 NAME = StageName.ADULTS_ONLY
 NEXT: StageName | None = None
 GOAL = "Nobody under age is in the funnel."
 PROMPT = "This person is under age. Be kind and clear; nothing is possible before they are an adult."
-FIELDS: tuple[Field, ...] = ()
 
 _WORDINGS = {
     Language.FR: (
@@ -35,6 +35,16 @@ def may_enter(user: User) -> bool:
 def is_done(_user: User) -> bool:
     """There is no way on from here in the chat."""
     return False
+
+
+def asks(_user: User) -> tuple[Field, ...]:
+    """Nothing."""
+    return ()
+
+
+def hear(user: User, _heard: Heard, *, last: bool) -> Reaction:  # noqa: ARG001  the shape of a stage
+    """Nothing beyond the profile."""
+    return Reaction(user=user)
 
 
 def say(user: User, _scene: Scene) -> Brief:

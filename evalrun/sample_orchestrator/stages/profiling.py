@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from evalrun.sample_orchestrator.brief import Brief, Line, called
+from evalrun.sample_orchestrator.heard import Heard
 from evalrun.sample_orchestrator.language import Language
 from evalrun.sample_orchestrator.stages.questions import question
-from evalrun.sample_orchestrator.stages.stage import Scene
+from evalrun.sample_orchestrator.stages.stage import Reaction, Scene
 from evalrun.sample_orchestrator.stages.welcome import introduction
 from evalrun.sample_orchestrator.user import Field, StageName, User
 
@@ -48,6 +49,16 @@ def next_field(user: User) -> Field | None:
     if user.asked in FIELDS and not user.settled(user.asked):
         return user.asked
     return next((f for f in FIELDS if not user.settled(f)), None)
+
+
+def asks(_user: User) -> tuple[Field, ...]:
+    """The fields of the profile."""
+    return FIELDS
+
+
+def hear(user: User, _heard: Heard, *, last: bool) -> Reaction:  # noqa: ARG001  the shape of a stage
+    """Nothing beyond the profile."""
+    return Reaction(user=user)
 
 
 def say(user: User, scene: Scene) -> Brief:

@@ -1,4 +1,4 @@
-"""The questions of the profile: how each field is asked for, in several wordings that do not resemble each other."""
+"""Questions, each in several wordings that do not resemble each other, and those of the profile."""
 
 from __future__ import annotations
 
@@ -95,13 +95,17 @@ QUESTIONS = {
 
 
 def question(field: Field, user: User) -> Line:
-    """The line that asks for a field: the first wording on the first try, the others after it."""
-    asked = QUESTIONS[field]
+    """The line that asks for a field of the profile."""
+    return put(QUESTIONS[field], field, user)
+
+
+def put(asked: Question, field: Field, user: User, **known: str) -> Line:
+    """The line that puts a question, its wordings filled in: the first on the first try, the others after it."""
     again = user.asked is field and user.attempts > 1
-    first, later = asked.first[user.language], asked.again[user.language]
-    task = (
-        f"{asked.task} They did not answer the first time: use other words and say why you ask."
-        if again
-        else asked.task
+    first, later = (
+        tuple(w.format(**known) for w in wordings[user.language]) for wordings in (asked.first, asked.again)
     )
+    task = asked.task.format(**known)
+    if again:
+        task = f"{task} They did not answer the first time: use other words and say why you ask."
     return Line(task=task, wordings=later if again else (*first, *later), mentions=asked.mentions)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from evalrun.sample_orchestrator.brief import Brief, Line
+from evalrun.sample_orchestrator.heard import Heard
 from evalrun.sample_orchestrator.language import Language
 from evalrun.sample_orchestrator.stages.questions import question
-from evalrun.sample_orchestrator.stages.stage import Scene
+from evalrun.sample_orchestrator.stages.stage import Reaction, Scene
 from evalrun.sample_orchestrator.user import Field, StageName, User
 
 NAME = StageName.WELCOME
@@ -34,6 +35,16 @@ def may_enter(_user: User) -> bool:
 def is_done(user: User) -> bool:
     """The first name is known, or was given up."""
     return user.settled(Field.FIRST_NAME)
+
+
+def asks(_user: User) -> tuple[Field, ...]:
+    """The first name."""
+    return FIELDS
+
+
+def hear(user: User, _heard: Heard, *, last: bool) -> Reaction:  # noqa: ARG001  the shape of a stage
+    """Nothing beyond the profile."""
+    return Reaction(user=user)
 
 
 def introduction(language: Language) -> Line:
