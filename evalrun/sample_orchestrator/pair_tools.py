@@ -1,4 +1,7 @@
-"""The tools that concern two people: the answer to a match, the meeting, the feedback, the end of a match."""
+"""The tools that concern two people: the answer to a match, the meeting, the feedback, the end of a match.
+
+None tells the other one: `coordination.py` passes on at once, in the same turn, what changed.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,7 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 
 from evalrun.sample_orchestrator.encounters import Impression, Match, Meeting, MeetingStatus
 from evalrun.sample_orchestrator.errors import ToolRefused
-from evalrun.sample_orchestrator.jobs import NewJob, put_off
-from evalrun.sample_orchestrator.records import find_user, update_user
+from evalrun.sample_orchestrator.records import update_user
 from evalrun.sample_orchestrator.tables import feedback, matches, meetings
 from evalrun.sample_orchestrator.tool_use import ToolCall
 from evalrun.sample_orchestrator.user import Topic
@@ -37,7 +39,7 @@ async def close_match(call: ToolCall) -> object:
 
 
 async def propose_meeting(call: ToolCall) -> object:
-    """Store the user's proposal and have the other one told. Raises ToolRefused for a time past or no mutual match."""
+    """Store the user's proposal. Raises ToolRefused for a time past or no mutual match."""
     match = _match(call)
     if not match.mutual:
         raise ToolRefused("propose_meeting: they have not both said yes")
@@ -54,27 +56,24 @@ async def propose_meeting(call: ToolCall) -> object:
         "created_at": call.at,
     }
     identifier = (await call.connection.execute(insert(meetings).values(values).returning(meetings.c.id))).scalar_one()
-    await _tell(call, match.partner.address, identifier, "proposed")
     return {"meeting": identifier, "status": "proposed"}
 
 
 async def confirm_meeting(call: ToolCall) -> object:
-    """Confirm what the other one proposed and have them told. Raises ToolRefused for one's own proposal."""
+    """Confirm what the other one proposed. Raises ToolRefused for one's own proposal."""
     meeting = _meeting(call)
     if meeting.status is not MeetingStatus.PROPOSED or meeting.proposed_by == call.user.id:
         raise ToolRefused("confirm_meeting: there is nothing of the other one's to confirm")
     await _set_status(call, meeting, MeetingStatus.CONFIRMED)
-    await _tell(call, meeting.partner.address, meeting.id, "confirmed")
     return {"meeting": meeting.id, "status": "confirmed"}
 
 
 async def cancel_meeting(call: ToolCall) -> object:
-    """Call a meeting that lies ahead off and have the other one told."""
+    """Call a meeting that lies ahead off."""
     meeting = _meeting(call)
     if meeting.status not in (MeetingStatus.PROPOSED, MeetingStatus.CONFIRMED):
         raise ToolRefused(f"cancel_meeting: a meeting that is {meeting.status} cannot be called off")
     await _set_status(call, meeting, MeetingStatus.CANCELLED)
-    await _tell(call, meeting.partner.address, meeting.id, "cancelled")
     return {"meeting": meeting.id, "status": "cancelled"}
 
 
@@ -134,18 +133,3 @@ def _meeting(call: ToolCall) -> Meeting:
 async def _set_status(call: ToolCall, meeting: Meeting, status: MeetingStatus) -> None:
     change = update(meetings).where(meetings.c.id == meeting.id).values(status=status.value)
     await call.connection.execute(change)
-
-
-async def _tell(call: ToolCall, address: str, meeting: int, status: str) -> None:
-    """Have the other one told by an event, as soon as the jobs run and the hour allows."""
-    other = await find_user(call.connection, address)
-    if other is None:
-        raise ToolRefused(f"nobody is known at {address!r}")
-    job = NewJob(
-        user=other,
-        event="meeting_news",
-        data={"meeting": meeting, "status": status},
-        key=f"meeting_news:{other.id}:{meeting}.{status}",
-        due_at=call.at,
-    )
-    await put_off(call.connection, job, call.at)
