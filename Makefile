@@ -26,7 +26,7 @@ docs: .venv/done                ## write the reference pages from the code
 	$(BIN)/python scripts/write_reference.py
 
 bench: .venv/done
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python -m benchmarks.run
 
 .venv/done: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' \
