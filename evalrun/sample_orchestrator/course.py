@@ -41,7 +41,7 @@ def take(user: User, heard: Heard, *, first_contact: bool) -> Decision:
     if Intent.SENSITIVE in heard.intents and user.stage is not StageName.ADULTS_ONLY:
         return Decision(user=user, brief=asides.tender(user, first_contact=first_contact), tools=saved)
     asks_price = Intent.PRICE in heard.intents
-    reaction = _react(user, heard, new)
+    reaction = _react(move(user), heard, new)
     user = move(reaction.user)
     scene = Scene(
         first_contact=first_contact,

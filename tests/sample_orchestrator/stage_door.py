@@ -21,6 +21,12 @@ from evalrun.sample_orchestrator.settings import Settings
 
 NOON = datetime(2026, 3, 2, 11, 0, tzinfo=UTC)
 LEA = "+33600000001"
+NOAH = "+33600000002"
+
+DONE = {"first_name": "Léa", "city": "Lyon", "age": 34, "looking_for": "relationship"}
+"""A profile that is complete."""
+MEMBER = {**DONE, "agreed": True, "plan": "member"}
+NOAH_MEMBER = {**MEMBER, "first_name": "Noah", "age": 31}
 
 
 class ScriptedModel:
@@ -83,22 +89,26 @@ class Door:
         """Arrange Léa."""
         await arrange(self.ori.engine, {LEA: fields}, self.time)
 
-    async def say(self, *texts: str, message_id: str = "") -> list[str]:
-        """Write as Léa; the bubbles that came back to the last message."""
+    async def given_both(self, lea: Mapping[str, object], noah: Mapping[str, object]) -> None:
+        """Arrange Léa and Noah."""
+        await arrange(self.ori.engine, {LEA: lea, NOAH: noah}, self.time)
+
+    async def say(self, *texts: str, message_id: str = "", sender: str = LEA) -> list[str]:
+        """Write, as Léa unless told otherwise; the bubbles that came back to them at the last message."""
         bubbles: list[str] = []
         for said in texts:
             before = len(self.sender.sent)
-            await self.ori.handle(Inbound(id=message_id or f"in{next(self._ids)}", sender=LEA, text=said))
-            bubbles = [t for _, t in self.sender.sent[before:]]
+            await self.ori.handle(Inbound(id=message_id or f"in{next(self._ids)}", sender=sender, text=said))
+            bubbles = [t for to, t in self.sender.sent[before:] if to == sender]
         return bubbles
 
-    async def event(self, name: str = "profile_reminder") -> EventOutcome:
-        """Dispatch an event to Léa."""
-        return await self.ori.dispatch_event(name, LEA, {})
+    async def event(self, name: str = "profile_reminder", to: str = LEA) -> EventOutcome:
+        """Dispatch an event, to Léa unless told otherwise."""
+        return await self.ori.dispatch_event(name, to, {})
 
-    async def user(self) -> Any:
-        """Léa as the snapshot shows her."""
-        return (await snapshot(self.ori.engine, LEA))["user"]
+    async def user(self, address: str = LEA) -> Any:
+        """A user as the snapshot shows them, Léa unless told otherwise."""
+        return (await snapshot(self.ori.engine, address))["user"]
 
     async def state(self) -> Any:
         """The whole snapshot."""

@@ -38,7 +38,7 @@ _KIN = (
 )
 _SENSITIVE = re.compile(
     rf"\b(?:mon|ma|my) {_KIN}\b.{{0,15}}\b(?:mort\w*|decede\w*|parti\w*|malade|died|dead|passed away|is (?:very )?(?:ill|sick))\b"
-    rf"|\b(?:perdu|enterr\w*|lost|buried) (?:mon|ma|my) {_KIN}\b|\b(?:deuil|deces|enterrement|funerail\w*|funeral|grieving)\b"
+    rf"|\b(?:perdu|perdre|enterr\w*|lost|buried) (?:mon|ma|my) {_KIN}\b|\b(?:deuil|deces|enterrement|funerail\w*|funeral|grieving)\b"
     r"|\b(?:viens|venons) de (?:me |nous )?(?:separer|divorcer|rompre|quitter)\b|\bm'a (?:quittee?|larguee?|trompee?)\b"
     r"|\b(?:rupture (?:difficile|recente|douloureuse)|sors d'une (?:rupture|separation)|fait larguer|fausse couche|cancer)\b"
     r"|\b(?:just (?:broke up|divorced|separated|lost my job)|(?:left|dumped|cheated on) me|miscarriage|viens de perdre mon (?:job|travail|boulot))\b"
