@@ -8,14 +8,14 @@ from datetime import datetime
 from sqlalchemy import Table, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
+from evalrun.sample_orchestrator.course import open_question
 from evalrun.sample_orchestrator.encounter_fixtures import Pair, arrange_match, arrange_meeting, encounters_of
 from evalrun.sample_orchestrator.errors import FixtureRefused, UnknownUser
-from evalrun.sample_orchestrator.course import open_question
 from evalrun.sample_orchestrator.given_values import fields, moment, text_of, whole, yes_or_no
 from evalrun.sample_orchestrator.language import Language
 from evalrun.sample_orchestrator.membership import record_payment
 from evalrun.sample_orchestrator.records import add_user, find_user, save_funnel
-from evalrun.sample_orchestrator.safety.state import safety_state
+from evalrun.sample_orchestrator.safety.fixtures import arrange_safety, safety_state
 from evalrun.sample_orchestrator.stages.registry import STAGES
 from evalrun.sample_orchestrator.tables import jobs, outbox
 from evalrun.sample_orchestrator.user import PROFILE, Awaiting, Field, LookingFor, Plan, StageName, Topic, User
@@ -26,7 +26,8 @@ async def arrange(engine: AsyncEngine, people: Mapping[str, Mapping[str, object]
 
     Values may be text, as files hold them. Whoever is arranged has written before: the question of
     their stage is open, unless `inbounds: 0` says otherwise. A `plan: member` has paid. For `match`
-    and `meeting` see `encounter_fixtures.py`; `with` is an address there.
+    and `meeting` see `encounter_fixtures.py`; `with` is an address there. For `blocked` and `signals`
+    see `safety/fixtures.py`.
     """
     people_read = {address: _user(address, given) for address, given in people.items()}
     async with engine.begin() as connection:
@@ -38,6 +39,7 @@ async def arrange(engine: AsyncEngine, people: Mapping[str, Mapping[str, object]
             for address, given in people.items():
                 if isinstance(between := given.get(what), Mapping):
                     await arrange_it(connection, _pair(stored, address, what, between), between, now)
+        await arrange_safety(connection, stored, people, now)
         for address, given in people.items():
             await _settle(connection, address, asked="asked" in given)
 
@@ -91,7 +93,7 @@ async def _by_status(connection: AsyncConnection, table: Table, user: User) -> d
 
 
 def _user(address: str, given: Mapping[str, object]) -> User:
-    known = (*_READ, "match", "meeting")
+    known = (*_READ, "match", "meeting", "blocked", "signals")
     if unknown := sorted(set(given) - set(known)):
         raise FixtureRefused(f"{address}: there is no field {', '.join(unknown)}; known: {', '.join(known)}")
     for what in ("match", "meeting"):

@@ -31,8 +31,8 @@ _NOT_ASKED = re.compile(
 )
 _BLOCKED: Wordings = {
     FR: (
-        "c'est fait, {name} est bloqué et l'équipe va lire ton signalement. vous ne serez plus mis en relation, et rien ne lui dira que c'est toi.",
-        "noté, j'ai bloqué {name} dans les deux sens et l'équipe est prévenue. tu n'auras plus de nouvelles de ce côté.",
+        "c'est fait, j'ai bloqué {name} et l'équipe va lire ton signalement. vous ne serez plus mis en relation, et rien ne lui dira que c'est toi.",
+        "noté, plus rien ne passe entre {name} et toi, dans les deux sens, et l'équipe est prévenue. tu n'auras plus de nouvelles de ce côté.",
     ),
     EN: (
         "done, {name} is blocked and the team will read your report. you won't be brought together again, and nothing tells them it was you.",
@@ -40,7 +40,10 @@ _BLOCKED: Wordings = {
     ),
 }
 _ALREADY: Wordings = {
-    FR: ("c'est déjà fait, {name} est bloqué et le reste.", "rien à ajouter, le blocage de {name} tient toujours."),
+    FR: (
+        "c'est déjà fait, plus rien ne passe entre {name} et toi.",
+        "rien à ajouter, le blocage de {name} tient toujours.",
+    ),
     EN: (
         "that is already done, {name} is blocked and will stay so.",
         "nothing to add, the block on {name} still holds.",
