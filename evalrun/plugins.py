@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import Any, TypeVar
 
 from evalrun.errors import MissingExtra, UnknownName, UsageError
 
+T = TypeVar("T")
 BUILT_IN: Mapping[str, Mapping[str, str]] = {
     "adapters": {"python": "evalrun.adapters.python:connect"},
     "providers": {
@@ -82,6 +83,12 @@ def load(kind: str, name: str) -> Callable[..., Any]:
 def use_case(name: str) -> Any:
     """The module of a use case, loaded when its command is called, so that `--help` loads none."""
     return importlib.import_module(f"evalrun.use_cases.{name}")
+
+
+def wait_for(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to its end. The event loop is loaded now, so that `--help` loads none."""
+    result: T = importlib.import_module("asyncio").run(work)
+    return result
 
 
 def _installed(kind: str) -> tuple[EntryPoint, ...]:

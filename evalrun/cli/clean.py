@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from pathlib import Path
 
 import typer
 
-from evalrun.use_cases.clean import clean as clean_places
+from evalrun import plugins
 
 
 def register(app: typer.Typer) -> None:
@@ -18,7 +17,7 @@ def register(app: typer.Typer) -> None:
 
 def clean() -> None:
     """Remove databases and clusters that killed runs left; runs that live and other sessions are left alone."""
-    cleaned = asyncio.run(clean_places(Path.cwd(), os.environ))
+    cleaned = plugins.wait_for(plugins.use_case("clean").clean(Path.cwd(), os.environ))
     for place in cleaned:
         typer.echo(str(place))
     for place in cleaned:

@@ -8,12 +8,10 @@ from typing import Annotated
 
 import typer
 
+from evalrun import plugins
 from evalrun.errors import FileProblems
-from evalrun.loading.settings import Overrides
-from evalrun.use_cases import rules as style
-from evalrun.use_cases import schemas
-from evalrun.use_cases.validate import validate as validate_files
 
+KINDS = ("scenario", "persona", "rubric", "style_rules", "settings")
 RULES = typer.Option("--rules", help="A file of style rules; by default the project's.", metavar="FILE")
 
 
@@ -37,22 +35,24 @@ def validate(
     profile: Annotated[str, typer.Option(help="The profile of the settings to use.")] = "",
 ) -> None:
     """Check settings, scenarios, personas, rubrics and style rules; nothing is run, nothing is spent."""
-    report = validate_files(Path.cwd(), paths or (), overrides=Overrides(profile=profile), environ=os.environ)
+    files = plugins.use_case("validate")
+    overrides = files.Overrides(profile=profile)
+    report = files.validate(Path.cwd(), paths or (), overrides=overrides, environ=os.environ)
     if report.problems:
         raise FileProblems(report.problems)
     typer.echo(f"{report.files} file{'' if report.files == 1 else 's'}, no problem")
 
 
 def schema(
-    kind: Annotated[str, typer.Argument(help=f"One of {', '.join(schemas.NAMES)}.", metavar="KIND")],
+    kind: Annotated[str, typer.Argument(help=f"One of {', '.join(KINDS)}.", metavar="KIND")],
 ) -> None:
     """Print the JSON Schema (2020-12) of a kind of file, for editors."""
-    typer.echo(schemas.schema(kind), nl=False)
+    typer.echo(plugins.use_case("schemas").schema(kind), nl=False)
 
 
 def prompt(rules: Annotated[Path | None, RULES] = None) -> None:
     """Print the block of style rules for the production prompt of your agent."""
-    typer.echo(style.prompt(Path.cwd(), rules, os.environ))
+    typer.echo(plugins.use_case("rules").prompt(Path.cwd(), rules, os.environ))
 
 
 def check(
@@ -60,6 +60,7 @@ def check(
     rules: Annotated[Path | None, RULES] = None,
 ) -> None:
     """Apply the style rules to texts or exported chats; exit 1 when a hard rule is broken."""
+    style = plugins.use_case("rules")
     report = style.check(style.rules_of(Path.cwd(), rules, os.environ), files)
     for broken in report.found:
         finding = broken.finding

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from evalrun.use_cases import local_model
+from evalrun import plugins
 
 
 def register(app: typer.Typer) -> None:
@@ -17,13 +17,13 @@ def register(app: typer.Typer) -> None:
 
 def fetch() -> None:
     """Download the embedded model's weights (94 MB, once) beside this Python."""
-    for line in local_model.fetch().lines:
+    for line in plugins.use_case("local_model").fetch().lines:
         typer.echo(line)
 
 
 def status() -> None:
     """Say which parts of the embedded model are installed; exit 2 when one is missing."""
-    parts = local_model.installed()
+    parts = plugins.use_case("local_model").installed()
     for line in parts.lines:
         typer.echo(line)
     parts.require()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from pathlib import Path
 from typing import Annotated
@@ -92,7 +91,7 @@ def run(  # noqa: PLR0917  typer reads one option from each parameter
     )
     with reporters(Wish(format=report_format, output=output), os.environ, beside=True) as made:
         try:
-            result = asyncio.run(use_case.run(request, os.environ, made))
+            result = plugins.wait_for(use_case.run(request, os.environ, made))
         except use_case.Interrupted as e:
             raise typer.Exit(128 + e.signum) from None
     raise typer.Exit(result.exit_code)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from evalrun import plugins
 from evalrun.cli.output import FORMAT, OUTPUT, TABLE, Wish, reporters
-from evalrun.loading.settings import Overrides
-from evalrun.use_cases.show import kept_run, kept_runs
 
 PROFILE = typer.Option(help="The profile of the settings to use.")
 
@@ -31,8 +29,10 @@ def show(
 ) -> None:
     """Show a run that is kept, or every turn of one of its scenarios."""
     wish = Wish(format=format_name, output=output, detail=bool(scenario), scenario=scenario)
+    kept = plugins.use_case("show")
     with reporters(wish, os.environ) as made:
-        found = asyncio.run(kept_run(Path.cwd(), run, scenario, os.environ, Overrides(profile=profile)))
+        overrides = kept.Overrides(profile=profile)
+        found = plugins.wait_for(kept.kept_run(Path.cwd(), run, scenario, os.environ, overrides))
         for reporter in made:
             reporter.finished(found)
 
@@ -42,7 +42,8 @@ def runs(
     profile: Annotated[str, PROFILE] = "",
 ) -> None:
     """List the runs that are kept, the newest first."""
-    found = asyncio.run(kept_runs(Path.cwd(), limit, os.environ, Overrides(profile=profile)))
+    kept = plugins.use_case("show")
+    found = plugins.wait_for(kept.kept_runs(Path.cwd(), limit, os.environ, kept.Overrides(profile=profile)))
     for header in found:
         commit = f"  {header.commit[:7]}" if header.commit else ""
         typer.echo(f"{header.id}  {header.started:%Y-%m-%d %H:%M}  {header.target}  {header.selection}{commit}")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from evalrun.results import RunHeader, RunResult, TrialResult
+if TYPE_CHECKING:  # the command line needs the options before it needs a result: `--help` stays quick
+    from evalrun.results import RunHeader, RunResult, TrialResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
