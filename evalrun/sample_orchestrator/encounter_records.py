@@ -24,6 +24,11 @@ async def with_encounters(connection: AsyncConnection, user: User) -> User:
     return replace(user, match=match, meeting=await _meeting(connection, user.id, match))
 
 
+async def lock_match(connection: AsyncConnection, match: Match) -> None:
+    """Let the two of a match change what is between them one after the other, until the transaction ends."""
+    await connection.execute(select(matches.c.id).where(matches.c.id == match.id).with_for_update())
+
+
 async def save_match(connection: AsyncConnection, user: User) -> None:
     """Store this user's side of the open match: whether they were told, and their answer."""
     if user.match is None:

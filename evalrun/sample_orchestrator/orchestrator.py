@@ -17,6 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 from evalrun.sample_orchestrator import jobs, records
 from evalrun.sample_orchestrator.brief import Brief
 from evalrun.sample_orchestrator.clock import Now, quiet_until, system_now
+from evalrun.sample_orchestrator.encounter_records import lock_match
 from evalrun.sample_orchestrator.errors import BadSettings, UnknownEvent, UnknownUser
 from evalrun.sample_orchestrator.events.event import Event, EventOutcome
 from evalrun.sample_orchestrator.events.registry import EVENTS
@@ -133,6 +134,9 @@ class Orchestrator:
         if not await records.add_inbound(connection, user, message, now):
             _LOG.info("message %s was handled before", message.id)
             return user, ()
+        if user.match:
+            await lock_match(connection, user.match)
+            user = await self._known(connection, message.sender)
         await drop_events(connection, user)
         decision = decide(user, listen(message.text, first_contact=user.inbounds == 0, at=now))
         toolbox = Toolbox(connection=connection, user=user, at=now, on_tool=self._on_tool)

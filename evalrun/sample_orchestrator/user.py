@@ -58,6 +58,8 @@ class Awaiting(StrEnum):
     """Whether the user is safe."""
     REPORTED = "reported"
     """Whom the user reports."""
+    ANOTHER_TIME = "another_time"
+    """When the user would rather meet."""
     RESET = "reset"
     """Whether the user really wants to begin again."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalrun.sample_orchestrator.actions import pause, report, reset, resume, running_late
+from evalrun.sample_orchestrator.actions import pause, rearrange, report, reset, resume, running_late
 from evalrun.sample_orchestrator.actions.action import Action
 
-ACTIONS: tuple[Action, ...] = (report, running_late, resume, pause, reset)
+ACTIONS: tuple[Action, ...] = (report, running_late, resume, pause, reset, rearrange)
