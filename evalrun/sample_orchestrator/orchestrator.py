@@ -28,7 +28,7 @@ from evalrun.sample_orchestrator.lanes import lane
 from evalrun.sample_orchestrator.outbox import Courier, Kind, Post, drop_events, enqueue, is_stored
 from evalrun.sample_orchestrator.phrasing import Model, Phrased, Phraser
 from evalrun.sample_orchestrator.relay import Relay
-from evalrun.sample_orchestrator.safety.blocks import are_blocked, names_blocked
+from evalrun.sample_orchestrator.safety.blocks import are_blocked, concerns_blocked
 from evalrun.sample_orchestrator.sender import Sender
 from evalrun.sample_orchestrator.settings import Settings
 from evalrun.sample_orchestrator.tables import outbox, users
@@ -183,7 +183,7 @@ class Orchestrator:
         self, connection: AsyncConnection, event: Event, user: User, data: Mapping[str, object]
     ) -> EventOutcome | None:
         """Why nothing may be said, before a word of it is paid for."""
-        if await names_blocked(connection, user.id, data):
+        if await concerns_blocked(connection, user.id, data):
             return EventOutcome.BLOCKED
         if user.paused:
             return EventOutcome.PAUSED

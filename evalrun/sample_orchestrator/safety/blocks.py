@@ -26,11 +26,17 @@ async def are_blocked(connection: AsyncConnection, one: int, other: int) -> bool
     return (await connection.execute(select(true()).where(exists().where(between(one, other))))).first() is not None
 
 
-async def names_blocked(connection: AsyncConnection, user_id: int, data: Mapping[str, object]) -> bool:
-    """Whether the data of an event names, by address, somebody between whom and this user there is a block."""
+async def concerns_blocked(connection: AsyncConnection, user_id: int, data: Mapping[str, object]) -> bool:
+    """Whether the data of an event is about somebody between whom and this user there is a block.
+
+    People are named by address; a match and a meeting may be named by their id.
+    """
     said = [v for v in data.values() if isinstance(v, str)]
-    named = exists().where(users.c.address.in_(said), users.c.id != user_id, between(user_id, users.c.id))
-    return (await connection.execute(select(true()).where(named))).first() is not None
+    about = [exists().where(users.c.address.in_(said), users.c.id != user_id, between(user_id, users.c.id))]
+    for name, pairs in (("match", matches), ("meeting", meetings)):
+        if isinstance(identifier := data.get(name), int):
+            about.append(exists().where(pairs.c.id == identifier, ~not_blocked(pairs)))
+    return (await connection.execute(select(true()).where(or_(*about)))).first() is not None
 
 
 async def block(connection: AsyncConnection, pair: tuple[int, int], reason: str, at: datetime) -> None:

@@ -185,6 +185,20 @@ def test_an_event_about_the_other_is_refused(fresh_database, who):
     play(fresh_database, scene)
 
 
+def test_an_event_about_their_match_is_refused(fresh_database):
+    """So is one that names the match of the two, as the search for matches does."""
+
+    async def scene(door):
+        await given_pair(
+            door, lea={"stage": "matching", "match": MATCHED, "blocked": [NOAH]}, noah={"stage": "matching"}
+        )
+        ((match,),) = await door.rows("select id from matches")
+        assert EventOutcome.BLOCKED == await door.ori.dispatch_event("profile_reminder", NOAH, {"match": match})
+        assert EventOutcome.BLOCKED != await door.ori.dispatch_event("profile_reminder", NOAH, {"match": match + 1})
+
+    play(fresh_database, scene)
+
+
 def test_a_block_while_an_event_waits(fresh_database):
     """An event that waits for the morning is dropped when a block comes in between."""
 
