@@ -36,7 +36,7 @@ class NewJob:
 
 
 async def put_off(connection: AsyncConnection, job: NewJob, at: datetime) -> bool:
-    """Store a job; False when the occasion waits already, or had its turn."""
+    """Store a job, or take up again the one that was dropped; False when the occasion waits already, or had its turn."""
     values = {
         "user_id": job.user.id,
         "event": job.event,
@@ -46,7 +46,12 @@ async def put_off(connection: AsyncConnection, job: NewJob, at: datetime) -> boo
         "due_at": job.due_at,
         "created_at": at,
     }
-    stored = await connection.execute(insert(jobs).values(values).on_conflict_do_nothing().returning(jobs.c.id))
+    anew = {name: values[name] for name in ("data", "status", "due_at")}
+    statement = insert(jobs).values(values)
+    statement = statement.on_conflict_do_update(
+        index_elements=["dedupe_key"], set_=anew, where=jobs.c.status == "dropped"
+    )
+    stored = await connection.execute(statement.returning(jobs.c.id))
     return stored.first() is not None
 
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import partial
 
 from sqlalchemy import select
@@ -17,7 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 from evalrun.sample_orchestrator import jobs, records
 from evalrun.sample_orchestrator.brief import Brief
 from evalrun.sample_orchestrator.clock import Now, quiet_until, system_now
-from evalrun.sample_orchestrator.encounter_records import lock_match
+from evalrun.sample_orchestrator.encounter_records import hold_past_meetings, lock_match
 from evalrun.sample_orchestrator.errors import BadSettings, UnknownEvent, UnknownUser
 from evalrun.sample_orchestrator.events.event import Event, EventOutcome
 from evalrun.sample_orchestrator.events.registry import EVENTS
@@ -25,6 +26,7 @@ from evalrun.sample_orchestrator.extraction.folding import clean
 from evalrun.sample_orchestrator.funnel import decide
 from evalrun.sample_orchestrator.heard import Inbound, listen
 from evalrun.sample_orchestrator.lanes import lane
+from evalrun.sample_orchestrator.matchmaking import search_for, with_candidates
 from evalrun.sample_orchestrator.outbox import Courier, Kind, Post, drop_events, enqueue, is_stored
 from evalrun.sample_orchestrator.phrasing import Model, Phrased, Phraser
 from evalrun.sample_orchestrator.relay import Relay
@@ -37,6 +39,7 @@ from evalrun.sample_orchestrator.user import User
 
 _LOG = logging.getLogger(__name__)
 _DRIVER = "postgresql+asyncpg://"
+_Work = Callable[[], Awaitable[EventOutcome | None]]
 _WAITING = (
     select(users.c.address).join(outbox, outbox.c.user_id == users.c.id).where(outbox.c.status == "pending").distinct()
 )
@@ -79,6 +82,8 @@ class Orchestrator:
         message = replace(message, text=clean(message.text))
         async with lane(self.engine, message.sender) as connection:
             async with connection.begin():
+                await hold_past_meetings(connection, self._now())
+            async with connection.begin():
                 user, others = await self._turn(connection, message)
             await self._courier.deliver(connection, user, (Kind.REPLY,))
             if not user.paused:
@@ -93,6 +98,8 @@ class Orchestrator:
             raise UnknownEvent(f"there is no event {name!r}; known: {', '.join(EVENTS)}")
         async with lane(self.engine, user) as connection:
             async with connection.begin():
+                await hold_past_meetings(connection, self._now())
+            async with connection.begin():
                 found = await self._known(connection, user)
                 outcome = await self._compose(connection, event, found, data)
             if outcome is EventOutcome.SENT:
@@ -104,15 +111,25 @@ class Orchestrator:
 
         One user's failure does not keep the others waiting; failures are raised at the end.
         """
+        async with self.engine.begin() as connection:
+            await hold_past_meetings(connection, self._now())
+            searched = await with_candidates(connection)
+        failures = await self._attempt([partial(self._search, address) for address in searched], Counter())
         now = self._now()
         async with self.engine.connect() as connection:
             put_off = await jobs.due_jobs(connection, now)
-            ripe = [(e.NAME, a) for e in EVENTS.values() for a in await e.due(connection, now, self._settings)]
+            ripe = await self._ripe(connection, now, taken={job.address for job in put_off})
             waiting = (await connection.execute(_WAITING)).scalars().all()
-        work: list[Callable[[], Awaitable[EventOutcome | None]]] = [partial(self._do, job) for job in put_off]
-        work += [partial(self.dispatch_event, name, address, {}) for name, address in ripe]
+        work: list[_Work] = [partial(self._do, job) for job in put_off]
+        work += [partial(self.dispatch_event, name, address, {}) for address, name in ripe.items()]
         work += [partial(self._retry, address) for address in waiting]
         outcomes: Counter[EventOutcome] = Counter()
+        failures += await self._attempt(work, outcomes)
+        _raise(failures)
+        return outcomes
+
+    async def _attempt(self, work: Sequence[_Work], outcomes: Counter[EventOutcome]) -> list[Exception]:
+        """Do one piece of work after the other, count what came of it, and return what failed."""
         failures: list[Exception] = []
         for job in work:
             try:
@@ -121,8 +138,26 @@ class Orchestrator:
                 failures.append(failure)
             else:
                 outcomes.update([outcome] if outcome else [])
-        _raise(failures)
-        return outcomes
+        return failures
+
+    async def _ripe(self, connection: AsyncConnection, now: datetime, taken: set[str]) -> Mapping[str, str]:
+        """What time alone has made due, by address: one message for each user, none for those `taken`."""
+        ripe: dict[str, str] = {}
+        for event in EVENTS.values():
+            for address in await event.due(connection, now, self._settings):
+                if address not in taken:
+                    ripe.setdefault(address, event.NAME)
+        return ripe
+
+    async def _search(self, address: str) -> None:
+        """Look for somebody who fits a user, unless they have been found for somebody else meanwhile."""
+        async with self.engine.begin() as connection:
+            user = await self._known(connection, address)
+            if user.match is None:
+                await self._toolbox(connection, user).run(search_for(user))
+
+    def _toolbox(self, connection: AsyncConnection, user: User) -> Toolbox:
+        return Toolbox(connection=connection, user=user, at=self._now(), on_tool=self._on_tool)
 
     async def _turn(self, connection: AsyncConnection, message: Inbound) -> tuple[User, tuple[str, ...]]:
         """The user after the turn, and the addresses of the others whom it has a message for."""
@@ -139,7 +174,7 @@ class Orchestrator:
             user = await self._known(connection, message.sender)
         await drop_events(connection, user)
         decision = decide(user, listen(message.text, first_contact=user.inbounds == 0, at=now))
-        toolbox = Toolbox(connection=connection, user=user, at=now, on_tool=self._on_tool)
+        toolbox = self._toolbox(connection, user)
         for use in decision.tools:
             await toolbox.run(use)
         user = replace(decision.user, last_seen=now)
@@ -173,6 +208,9 @@ class Orchestrator:
         if until := quiet_until(now, user.time_zone, self._settings.quiet_hours):
             job = jobs.NewJob(user=user, event=event.NAME, data=data, key=key, due_at=until)
             return EventOutcome.DEFERRED if await jobs.put_off(connection, job, now) else EventOutcome.DUPLICATE
+        toolbox = self._toolbox(connection, user)
+        for use in event.tools(user):
+            await toolbox.run(use)
         user = event.prepare(user)
         phrased = await self._phrase(connection, event.say(user, data), user)
         await records.save_funnel(connection, user)
@@ -187,7 +225,7 @@ class Orchestrator:
             return EventOutcome.BLOCKED
         if user.paused:
             return EventOutcome.PAUSED
-        if not event.is_relevant(user):
+        if not event.is_relevant(user, self._now()):
             return EventOutcome.NOT_RELEVANT
         return EventOutcome.DUPLICATE if await is_stored(connection, _key(event, user)) else None
 

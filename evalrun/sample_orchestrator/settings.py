@@ -18,6 +18,16 @@ class Settings:
     quiet_hours: QuietHours = field(default_factory=QuietHours)
     remind_after: timedelta = timedelta(hours=24)
     """How long a user with an unfinished profile is silent before the reminder."""
+    expire_after: timedelta = timedelta(days=30)
+    """How long the same user is silent before the profile is put aside."""
+    remind_meeting_before: timedelta = timedelta(hours=24)
+    """How long before a meeting both are reminded of it."""
+    check_in_after: timedelta = timedelta(hours=12)
+    """How long after the beginning of a meeting both are asked how it was."""
+    reactivate_after: timedelta = timedelta(days=14)
+    """How long a user past the profile is silent before a sign."""
+    between_events: timedelta = timedelta(days=7)
+    """How long nothing was sent unasked before such a sign."""
     max_tokens: int = 120
     """Asked of the model for one reply."""
     max_chars: int = 220

@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from evalrun.sample_orchestrator.actions.effects import reset_profile, running_late
 from evalrun.sample_orchestrator.errors import ToolRefused
 from evalrun.sample_orchestrator.extraction.folding import fold
+from evalrun.sample_orchestrator.matchmaking import find_match
 from evalrun.sample_orchestrator.membership import charge_card, save_agreement, save_plan
 from evalrun.sample_orchestrator.pair_tools import (
     accept_match,
@@ -96,6 +97,11 @@ async def _resume_account(call: ToolCall) -> object:
     return {"paused": False}
 
 
+async def _expire_profile(call: ToolCall) -> object:
+    await update_user(call.connection, call.user.id, {"expired": True})
+    return {"expired": True}
+
+
 _TOOLS: Mapping[str, Tool] = {
     "save_profile": _save_profile,
     "pause_account": _pause_account,
@@ -111,6 +117,8 @@ _TOOLS: Mapping[str, Tool] = {
     "cancel_meeting": cancel_meeting,
     "save_feedback": save_feedback,
     "save_topic": save_topic,
+    "find_match": find_match,
+    "expire_profile": _expire_profile,
     "raise_wellbeing_signal": raise_wellbeing_signal,
     "report_user": report_user,
     "running_late": running_late,

@@ -91,7 +91,11 @@ class Door:
 
     async def given_both(self, lea: Mapping[str, object], noah: Mapping[str, object]) -> None:
         """Arrange Léa and Noah."""
-        await arrange(self.ori.engine, {LEA: lea, NOAH: noah}, self.time)
+        await self.arranged({LEA: lea, NOAH: noah})
+
+    async def arranged(self, people: Mapping[str, Mapping[str, object]]) -> None:
+        """Arrange anybody, by address."""
+        await arrange(self.ori.engine, people, self.time)
 
     async def say(self, *texts: str, message_id: str = "", sender: str = LEA) -> list[str]:
         """Write, as Léa unless told otherwise; the bubbles that came back to them at the last message."""

@@ -39,7 +39,7 @@ def test_rules_hold(seed):
         assert not (user.paused and decision.brief.asked)
         assert user.paused == before.paused or {"pause_account", "resume_account"} & {t.name for t in decision.tools}
         earlier += bubbles
-        if not user.paused and profile_reminder.is_relevant(user):
+        if not user.paused and profile_reminder.is_relevant(user, NOON):
             prepared = profile_reminder.prepare(user)
             brief = profile_reminder.say(prepared, {})
             _holds(brief, prepared, safe_wording(brief, earlier).bubbles)

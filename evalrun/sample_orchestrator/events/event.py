@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from evalrun.sample_orchestrator.brief import Brief
 from evalrun.sample_orchestrator.settings import Settings
+from evalrun.sample_orchestrator.tool_use import ToolUse
 from evalrun.sample_orchestrator.user import User
 
 
@@ -34,11 +35,14 @@ class Event(Protocol):
     NAME: str
     PROMPT: str
 
-    def is_relevant(self, user: User) -> bool:
+    def is_relevant(self, user: User, now: datetime) -> bool:
         """Whether there is something to say to this user now."""
 
     def occasion(self, user: User) -> str:
         """What makes two dispatches the same. Never a time: a count, so that clocks cannot double a message."""
+
+    def tools(self, user: User) -> tuple[ToolUse, ...]:
+        """What is called when it is sent."""
 
     def prepare(self, user: User) -> User:
         """The user once the message is sent."""

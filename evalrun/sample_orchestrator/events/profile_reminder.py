@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from sqlalchemy import Text, cast, exists, literal, select
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from evalrun.sample_orchestrator.brief import Brief, Line, called
 from evalrun.sample_orchestrator.course import open_question
+from evalrun.sample_orchestrator.events.occasions import not_yet
 from evalrun.sample_orchestrator.language import Language
-from evalrun.sample_orchestrator.outbox import dedupe_key
 from evalrun.sample_orchestrator.settings import Settings
 from evalrun.sample_orchestrator.stages.questions import question
 from evalrun.sample_orchestrator.stages.registry import STAGES
-from evalrun.sample_orchestrator.tables import jobs, outbox, users
+from evalrun.sample_orchestrator.tables import users
+from evalrun.sample_orchestrator.tool_use import ToolUse
 from evalrun.sample_orchestrator.user import StageName, User
 
 NAME = "profile_reminder"
@@ -36,14 +37,19 @@ _WORDINGS = {
 }
 
 
-def is_relevant(user: User) -> bool:
-    """The profile is not finished."""
-    return user.stage in _STAGES and not STAGES[user.stage].is_done(user)
+def is_relevant(user: User, _now: datetime) -> bool:
+    """The profile is not finished, and not put aside."""
+    return user.stage in _STAGES and not user.expired and not STAGES[user.stage].is_done(user)
 
 
 def occasion(user: User) -> str:
     """The silence after the user's n-th message."""
     return str(user.inbounds)
+
+
+def tools(_user: User) -> tuple[ToolUse, ...]:
+    """None."""
+    return ()
 
 
 def prepare(user: User) -> User:
@@ -64,12 +70,10 @@ def say(user: User, _data: Mapping[str, object]) -> Brief:
 
 async def due(connection: AsyncConnection, now: datetime, settings: Settings) -> tuple[str, ...]:
     """Users in the middle of the profile who have been silent long enough and were not reminded in this silence."""
-    key = literal(f"{NAME}:") + cast(users.c.id, Text) + literal(":") + cast(users.c.inbounds, Text)
     query = (
         select(users.c.address)
         .where(users.c.stage.in_(_STAGES), ~users.c.paused, users.c.last_seen <= now - settings.remind_after)
-        .where(~exists().where(outbox.c.dedupe_key == key + literal(dedupe_key("", 1))))
-        .where(~exists().where(jobs.c.dedupe_key == key))
+        .where(~users.c.expired, *not_yet(NAME, users.c.inbounds))
         .order_by(users.c.id)
     )
     return tuple((await connection.execute(query)).scalars())
