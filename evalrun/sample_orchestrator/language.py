@@ -18,14 +18,16 @@ _FRENCH_WORDS = (
     "et ou où mais donc que qui quoi quel quelle quels quelles lequel ce cette ces ça cela est es suis sommes "
     "êtes sont ai avons avez ont vais vas fait faire dire dis veux peux dans pour avec sans chez sur par pas ne "
     "plus très bien oui bonjour salut bonsoir coucou merci ici cherche habite vis appelle ans prénom ville "
-    "aussi comme quand pourquoi comment combien encore déjà bientôt suite"
+    "aussi comme quand pourquoi comment combien encore déjà bientôt suite "
+    "à tout te va vois bon rien lundi mardi mercredi jeudi vendredi samedi dimanche"
 )
 _ENGLISH_WORDS = (
     "i i'm i'd i've i'll you he she we they my your his her our their the and but so that which who what this "
     "these is am are was were have has do does did don't can could would will to for with without from at of in "
     "not very well yes hello hi hey thanks thank here looking live name how when why where much many still "
     "already also it it's let's please want need know tell stop city years old back "
-    "no more whenever write be something anything or we'll see if one just"
+    "no more whenever write be something anything or we'll see if one just "
+    "shall next time first work you're monday tuesday wednesday thursday friday saturday sunday"
 )
 _FRENCH = frozenset(_FRENCH_WORDS.split())
 _ENGLISH = frozenset(_ENGLISH_WORDS.split())
