@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from evalrun.style import Finding, StyleRule, StyleRules
 from evalrun.style_checks import counting, wording
@@ -129,13 +130,17 @@ class CompiledRules:
     def apply(self, turn: Turn, earlier: Sequence[Turn] = (), allow: Sequence[str] = ()) -> tuple[Finding, ...]:
         """The breaks in one turn, in the order of the rules; a turn in which nothing was said breaks none.
 
+        What goes to one person is one reply: a question to each of two people is no second question.
         `allow` are texts that the scenario lets pass. Bubbles are numbered as the turn shows them.
         """
-        if not turn.said:
-            return ()
-        before = [b.text for t in earlier for b in t.said if b.kind == "text"]
-        bubbles = [b.text if b.kind == "text" else "" for b in turn.said]
-        return self.check(bubbles, earlier=before, allow=allow, turn=turn.number)
+        found: list[Finding] = []
+        for to in dict.fromkeys(b.to for b in turn.said):
+            places = [i for i, b in enumerate(turn.said, 1) if b.to == to]
+            before = [b.text for t in earlier for b in t.said if b.kind == "text" and b.to == to]
+            bubbles = [b.text if b.kind == "text" else "" for b in turn.said if b.to == to]
+            hits = self.check(bubbles, earlier=before, allow=allow, turn=turn.number)
+            found += [replace(hit, bubble=places[hit.bubble - 1] if hit.bubble else 0) for hit in hits]
+        return tuple(found)
 
     def check(
         self, bubbles: Sequence[str], *, earlier: Sequence[str] = (), allow: Sequence[str] = (), turn: int = 0

@@ -111,6 +111,19 @@ def test_retracted_bubbles_are_not_judged_and_numbers_are_those_shown() -> None:
     ]
 
 
+def test_what_goes_to_two_people_is_two_replies() -> None:
+    """A question to each of two people is no second question, and numbers are those of the turn."""
+    said = turn(1, "?", "ça te va ?", "je demande", "OK ?")
+    bubbles = [replace(b, to=to) for b, to in zip(said.bubbles, ("noah", "lea", "lea"), strict=True)]
+    compiled = CompiledRules(rules(max_questions={"max": 1}, max_bubbles={"max": 2}, lowercase={}))
+    assert [(f.rule, f.bubble) for f in compiled.apply(replace(said, bubbles=tuple(bubbles)))] == [("lowercase", 3)]
+    first = replace(said, bubbles=tuple(replace(b, to="noah") for b in said.bubbles))
+    again = turn(2, "?", "ça te va ? c'est samedi à dix-huit heures")
+    repeated = CompiledRules(rules(repeated={}))
+    same = replace(first, bubbles=(replace(again.bubbles[0], to="noah"),))
+    assert repeated.apply(again, [same]) == ()
+
+
 def test_a_repetition_is_seen_over_turns() -> None:
     """A bubble said in an earlier turn is a repetition; one that was taken back is not."""
     asked = "dites-moi votre adresse s'il vous plaît"
