@@ -34,8 +34,8 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "json": "evalrun.reporters.json:Json",
     },
     "stores": {
-        "sqlite": "evalrun.stores.sql:sqlite",
-        "postgresql": "evalrun.stores.sql:postgres",
+        "sqlite": "evalrun.stores.sqlite:sqlite",
+        "postgresql": "evalrun.stores.postgres:postgres",
     },
     "databases": {
         "embedded": "evalrun.databases.embedded:Embedded",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import operator
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import quote, quote_plus, unquote, urlsplit
 
 HIDDEN = "***"
@@ -108,26 +110,39 @@ def map_text(value: T, change: Callable[[str], str]) -> T:
 
 
 def _mapped(value: object, change: Callable[[str], str]) -> object:
-    if type(value) is str:
-        return change(value)
-    if isinstance(value, Mapping):
-        pairs = [(_mapped(k, change), _mapped(v, change)) for k, v in value.items()]
-        same = all(a is k and b is v for (a, b), (k, v) in zip(pairs, value.items(), strict=True))
-        return value if same else dict(pairs)
-    if isinstance(value, (tuple, list)):
-        items = [_mapped(v, change) for v in value]
-        if all(a is b for a, b in zip(items, value, strict=True)):
+    kind = type(value)
+    if kind is str:
+        return change(value)  # type: ignore[arg-type]
+    shape = _shape(kind)  # type: ignore[arg-type]
+    if shape is None:
+        return value
+    if shape is dict:
+        pairs = [(k, v, _mapped(k, change), _mapped(v, change)) for k, v in value.items()]  # type: ignore[attr-defined]
+        return {a: b for _, _, a, b in pairs} if any(a is not k or b is not v for k, v, a, b in pairs) else value
+    if shape is list:
+        items = [_mapped(v, change) for v in value]  # type: ignore[attr-defined]
+        if all(map(operator.is_, items, value)):  # type: ignore[call-overload]
             return value
-        return type(value)._make(items) if hasattr(value, "_make") else type(value)(items)
-    if isinstance(value, (set, frozenset)):
-        members = {_mapped(v, change) for v in value}
-        return value if members == value else type(value)(members)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        changed = {}
-        for f in dataclasses.fields(value):
-            old = getattr(value, f.name)
-            new = _mapped(old, change)
-            if new is not old:
-                changed[f.name] = new
-        return dataclasses.replace(value, **changed) if changed else value
-    return value
+        return kind._make(items) if hasattr(kind, "_make") else kind(items)  # type: ignore[call-arg]
+    if shape is set:
+        members = {_mapped(v, change) for v in value}  # type: ignore[attr-defined]
+        return value if members == value else kind(members)  # type: ignore[call-arg]
+    changed = {}
+    for name in shape:
+        old = getattr(value, name)
+        new = _mapped(old, change)
+        if new is not old:
+            changed[name] = new
+    return dataclasses.replace(value, **changed) if changed else value  # type: ignore[type-var]
+
+
+@functools.cache
+def _shape(kind: type[object]) -> Any:
+    """What has texts inside it: dict, list or set for what is like one, the field names of a dataclass, else None."""
+    if issubclass(kind, Mapping):
+        return dict
+    if issubclass(kind, (tuple, list)):
+        return list
+    if issubclass(kind, (set, frozenset)):
+        return set
+    return tuple(f.name for f in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else None

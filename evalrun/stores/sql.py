@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
@@ -11,29 +10,13 @@ from typing import TypeVar
 
 import sqlalchemy as sa
 
-from evalrun.errors import StoreFailed, UsageError
+from evalrun.errors import StoreFailed
 from evalrun.results import Exchange, RunHeader, RunResult, TrialResult
 from evalrun.stores import statements, tables
-from evalrun.stores.backends import Backend, Postgres, Sqlite
+from evalrun.stores.backend import Backend
 from evalrun.stores.lines import Line, Lines
 
 T = TypeVar("T")
-
-
-def sqlite(location: str) -> SqlStore:
-    """A store in a file, whose folder is made when it is opened."""
-    path = Path(location)
-    return SqlStore(Sqlite(path), beside=path.with_suffix(".jsonl"))
-
-
-def postgres(location: str) -> SqlStore:
-    """A store on a Postgres; what it does not take goes to a file in the current folder. Raises UsageError."""
-    try:
-        url = sa.make_url(location)
-    except (sa.exc.ArgumentError, ValueError) as e:
-        raise UsageError(f"the store is no Postgres address: {e}", remedy="postgresql://user@host/database") from e
-    name = re.sub(r"[^A-Za-z0-9]+", "-", f"{url.host or 'local'}-{url.database or 'postgres'}")
-    return SqlStore(Postgres(location), beside=Path(".evalrun") / f"history-{name}.jsonl")
 
 
 class SqlStore:

@@ -17,7 +17,7 @@ from typer.testing import CliRunner, Result
 
 from evalrun.cli.show import register
 from evalrun.errors import EvalrunError, FileProblems, StoreFailed, UnknownName, UsageError
-from evalrun.stores.sql import sqlite
+from evalrun.stores.sqlite import sqlite
 from tests.loading.projects import write
 from tests.runs_samples import hostile_run, mixed_run
 from tests.stores.test_sqlite import keep, named

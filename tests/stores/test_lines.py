@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from evalrun.errors import StoreFailed
-from evalrun.stores.backends import Sqlite
 from evalrun.stores.lines import Line, Lines
-from evalrun.stores.sql import SqlStore, sqlite
+from evalrun.stores.sql import SqlStore
+from evalrun.stores.sqlite import Sqlite, sqlite
 from tests.results_samples import passed, trial
 from tests.runs_samples import mixed_run, run_of
 from tests.stores.test_sqlite import keep, named, rows, use
@@ -85,7 +85,7 @@ def test_a_place_that_cannot_be_written(tmp_path: Path, what: str) -> None:
 FULL = """
 import asyncio, resource, signal, sys
 from evalrun.errors import StoreFailed
-from evalrun.stores.sql import sqlite
+from evalrun.stores.sqlite import sqlite
 from tests.results_samples import trial
 from tests.runs_samples import mixed_run
 async def main():

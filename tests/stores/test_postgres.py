@@ -11,7 +11,8 @@ import pytest
 
 from evalrun.errors import StoreFailed, UsageError
 from evalrun.interfaces.databases import Database
-from evalrun.stores.sql import SqlStore, postgres
+from evalrun.stores.postgres import postgres
+from evalrun.stores.sql import SqlStore
 from tests.results_samples import passed, trial
 from tests.runs_samples import hostile_run, mixed_run, run_of
 from tests.stores.test_sqlite import keep, named

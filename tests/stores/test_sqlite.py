@@ -16,8 +16,8 @@ import pytest
 
 from evalrun.errors import StoreFailed, UnknownName
 from evalrun.results import RunResult
-from evalrun.stores.backends import Sqlite
-from evalrun.stores.sql import SqlStore, sqlite
+from evalrun.stores.sql import SqlStore
+from evalrun.stores.sqlite import Sqlite, sqlite
 from evalrun.stores.statements import UNFINISHED
 from evalrun.verdict import Verdict
 from tests.results_samples import exchange, passed, trial
@@ -204,7 +204,7 @@ WRITER = """
 import asyncio, sys
 from pathlib import Path
 from dataclasses import replace
-from evalrun.stores.sql import sqlite
+from evalrun.stores.sqlite import sqlite
 from tests.results_samples import passed, trial
 from tests.runs_samples import run_of
 async def main(name):

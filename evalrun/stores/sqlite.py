@@ -1,4 +1,4 @@
-"""Where statements run: SQLite in one thread of its own, or Postgres over asyncpg."""
+"""The history in a file: SQLite, in one thread of its own."""
 
 from __future__ import annotations
 
@@ -8,27 +8,21 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
-import asyncpg
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import create_async_engine
 
-from evalrun.errors import StoreFailed
+from evalrun.stores.backend import BUSY_SECONDS, failed
+from evalrun.stores.sql import SqlStore
 
 T = TypeVar("T")
-BUSY_SECONDS = 15.0
 _WRITES = "evalrun_writes"
 
 
-class Backend(Protocol):
-    """Runs a function on a connection, in one transaction of its own."""
-
-    async def run(self, work: Callable[[sa.Connection], T], *, write: bool = False) -> T:
-        """Its result, once it is committed. Raises StoreFailed."""
-
-    async def close(self) -> None:
-        """Let go; idempotent."""
+def sqlite(location: str) -> SqlStore:
+    """A store in a file, whose folder is made when it is opened."""
+    path = Path(location)
+    return SqlStore(Sqlite(path), beside=path.with_suffix(".jsonl"))
 
 
 class Sqlite:
@@ -55,7 +49,7 @@ class Sqlite:
                 with connection.begin():
                     return work(connection)
         except (sa.exc.SQLAlchemyError, sqlite3.Error, OSError) as e:
-            raise _failed(str(self._path), e) from e
+            raise failed(str(self._path), e) from e
 
     async def close(self) -> None:
         """Let go; idempotent."""
@@ -103,35 +97,3 @@ def _set_wal(connection: sqlite3.Connection, busy: float) -> None:
             if time.monotonic() > give_up:
                 raise
             time.sleep(0.02)
-
-
-class Postgres:
-    """A server shared by a team."""
-
-    def __init__(self, location: str, busy_seconds: float = BUSY_SECONDS) -> None:
-        url = sa.make_url(location).set(drivername="postgresql+asyncpg")
-        self._shown = url.render_as_string(hide_password=True)
-        self._engine = create_async_engine(
-            url, pool_size=2, max_overflow=0, pool_pre_ping=True, connect_args={"timeout": busy_seconds}
-        )
-
-    async def run(self, work: Callable[[sa.Connection], T], *, write: bool = False) -> T:
-        """Its result, once it is committed. Raises StoreFailed."""
-        del write
-        try:
-            async with self._engine.begin() as connection:
-                return await connection.run_sync(work)
-        except (sa.exc.SQLAlchemyError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as e:
-            raise _failed(self._shown, e) from e
-
-    async def close(self) -> None:
-        """Let go; idempotent."""
-        await self._engine.dispose()
-
-
-def _failed(where: str, error: Exception) -> StoreFailed:
-    cause = getattr(error, "orig", None) or error
-    return StoreFailed(
-        f"the history {where} cannot be used: {' '.join(str(cause).split())[:200] or type(cause).__name__}",
-        remedy="free space, correct its rights, or set `store` to another place",
-    )
