@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from evalrun.sample_orchestrator import asides
-from evalrun.sample_orchestrator.brief import Brief
+from evalrun.sample_orchestrator.brief import Brief, Line
 from evalrun.sample_orchestrator.extraction.intents import Intent
 from evalrun.sample_orchestrator.extraction.reading import read
 from evalrun.sample_orchestrator.heard import Heard
 from evalrun.sample_orchestrator.relay import Relay
-from evalrun.sample_orchestrator.stages import adults_only
+from evalrun.sample_orchestrator.stages import adults_only, welcome
 from evalrun.sample_orchestrator.stages.registry import STAGES
 from evalrun.sample_orchestrator.stages.stage import Reaction, Scene
 from evalrun.sample_orchestrator.tool_use import ToolUse
@@ -50,9 +50,15 @@ def take(user: User, heard: Heard, *, first_contact: bool) -> Decision:
         gave_up=next((f for f in user.skipped if f not in before.skipped), None),
         asks_price=asks_price,
         aside=asides.about_price(user) if asks_price and user.stage is not StageName.PRICING else None,
-        reacted=reaction.told,
+        reacted=(*_introduced(user, first_contact=first_contact), *reaction.told),
     )
     return replace(speak(user, scene), tools=(*saved, *reaction.tools))
+
+
+def _introduced(user: User, *, first_contact: bool) -> tuple[Line, ...]:
+    """Who Ori is, for somebody whose first message leads past the stages that say so themselves."""
+    own_words = (StageName.WELCOME, StageName.PROFILING)
+    return (welcome.introduction(user.language),) if first_contact and user.stage not in own_words else ()
 
 
 def move(user: User) -> User:

@@ -1,10 +1,15 @@
 """What code reads from a user's words."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from evalrun.sample_orchestrator.extraction.folding import clean
+from evalrun.sample_orchestrator.extraction.impression import read_impression
 from evalrun.sample_orchestrator.extraction.intents import Intent, read_intents, without_price
 from evalrun.sample_orchestrator.extraction.reading import read
+from evalrun.sample_orchestrator.extraction.slot import read_slot
+from evalrun.sample_orchestrator.extraction.topic import read_topic
 from evalrun.sample_orchestrator.language import Language, detect
 from evalrun.sample_orchestrator.user import Field, LookingFor
 
@@ -193,3 +198,71 @@ def test_what_cannot_be_stored_is_removed():
     """Control signs, half characters and endless text do not reach the database."""
     assert "ab" == clean("a\x00\ud800b\u200b")
     assert 2000 == len(clean("x" * 10_000))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("super, on a bien ri", "good"),
+        ("c'était très bien", "good"),
+        ("it was lovely", "good"),
+        ("bof", "mixed"),
+        ("pas mal", "mixed"),
+        ("not bad", "mixed"),
+        ("sympa mais sans plus", "mixed"),
+        ("pas terrible", "bad"),
+        ("bof, j'étais mal à l'aise", "bad"),
+        ("pas super bien", "bad"),
+        ("il n'est pas venu", "missed"),
+        ("she never came", "missed"),
+        ("elle m'a posé un lapin", "missed"),
+        ("on verra", None),
+    ],
+)
+def test_impression(text, expected):
+    """How a meeting was, with what was bad before what was so-so."""
+    assert expected == read_impression(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("jeudi 19h30", "2026-03-05T19:30:00+01:00"),
+        ("samedi", "2026-03-07T19:00:00+01:00"),
+        ("plutôt dimanche à 15 h", "2026-03-08T15:00:00+01:00"),
+        ("demain midi", "2026-03-03T12:00:00+01:00"),
+        ("tomorrow at 7pm", "2026-03-03T19:00:00+01:00"),
+        ("ce soir 20h", "2026-03-02T20:00:00+01:00"),
+        ("lundi 9h", "2026-03-09T09:00:00+01:00"),
+        ("jeudi ou vendredi", None),
+        ("pas samedi", None),
+        ("19h", None),
+        ("jeudi 27h", None),
+        ("quand tu veux", None),
+    ],
+)
+def test_slot(text, expected):
+    """One day ahead, with its hour on the user's wall; the evening when none is said; two days are none."""
+    found = read_slot(text, datetime(2026, 3, 2, 11, 0, tzinfo=UTC), "Europe/Paris")
+    assert expected == (found and found.isoformat())
+
+
+def test_slot_over_the_change_of_summer_time():
+    """The hour is that of the wall on the day itself, after the clocks have changed too."""
+    found = read_slot("lundi 19h", datetime(2026, 3, 27, 11, 0, tzinfo=UTC), "Europe/Paris")
+    assert "2026-03-30T19:00:00+02:00" == found.isoformat()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("la confiance", "confidence"),
+        ("les premiers mots", "first_words"),
+        ("keeping a conversation going", "conversation"),
+        ("tout", None),
+        ("la confiance ou la conversation", None),
+    ],
+)
+def test_topic(text, expected):
+    """One topic is taken, several are none."""
+    assert expected == read_topic(text)

@@ -12,9 +12,9 @@ _MISSED = re.compile(
     r"|stood me up|no show|never came|did(?:n't| not) (?:come|show|turn up))\b"
 )
 _BAD = re.compile(
-    r"\b(?:pas (?:tres |trop |vraiment |du tout )?(?:bien|top|terrible|genial|ouf|bon|agreable|accroche)|mal passee?|mal a l'aise"
+    r"\b(?:pas (?:tres |trop |vraiment |super |si |du tout )?(?:bien|top|terrible|genial|ouf|bon|agreable|accroche)|mal passee?|mal a l'aise"
     r"|nulle?|horrible|catastroph\w*|decue?|decevant|penible|lourde?|moche|rate|rien a se dire|ennuye\w*"
-    r"|not (?:very |so |really )?(?:good|great|nice|fun)|bad(?:ly)?|awful|terrible|disappoint\w*|boring|awkward|no spark)\b"
+    r"|not (?:very |so |really )?(?:good|great|nice|fun)|(?<!not )bad(?:ly)?|awful|terrible|disappoint\w*|boring|awkward|no spark)\b"
 )
 _MIXED = re.compile(
     r"\b(?:bof|moyen\w*|mitige\w*|comme ci|ca peut aller|pas mal|correct|sympa mais|bien mais|cool mais"
@@ -24,10 +24,11 @@ _GOOD = re.compile(
     r"\b(?:bien|super|genial\w*|top|parfait|cool|adore|chouette|agreable|sympa|magique|beau|belle|rigole|ri|connecte"
     r"|good|great|nice|lovely|amazing|wonderful|fun|loved|perfect|well)\b"
 )
+# What was bad counts before what was so-so: who felt ill at ease and says `bof` is not asked to go back.
 _SIGNS = (
     (Impression.MISSED, _MISSED),
-    (Impression.MIXED, _MIXED),
     (Impression.BAD, _BAD),
+    (Impression.MIXED, _MIXED),
     (Impression.GOOD, _GOOD),
 )
 
