@@ -38,7 +38,7 @@ def measure(command: Sequence[str], *, cwd: Path | None = None, environ: Mapping
     with subprocess.Popen(
         command,
         cwd=cwd,
-        env={**os.environ, **(environ or {})},
+        env={**{k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}, **(environ or {})},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

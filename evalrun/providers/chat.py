@@ -54,7 +54,11 @@ def body_of(request: ModelRequest, *, limit_name: str, dropped: frozenset[str] =
 
 def encodable(text: str) -> str:
     """The text with half characters, which no JSON body can carry, replaced."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode("utf-8")
+    return text  # the very same: a history is sent again and again, and each request is kept
 
 
 def _message(message: Message) -> dict[str, object]:
