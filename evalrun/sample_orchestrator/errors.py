@@ -6,6 +6,8 @@ OriError
 ├── UnknownEvent      an event nobody declared
 ├── ToolRefused       a tool was called with arguments it must not accept
 ├── SendFailed        the channel did not take a message
+├── ModelFailed       the model gave no answer
+├── NoDatabase        there is no Postgres to keep a chat in
 └── FixtureRefused    an arrangement names something that does not exist
 """
 
@@ -28,6 +30,14 @@ class UnknownEvent(OriError):
 
 class ToolRefused(OriError):
     """A tool was called with arguments it must not accept."""
+
+
+class ModelFailed(OriError):
+    """The model gave no answer, or none that can be read."""
+
+
+class NoDatabase(OriError):
+    """There is no Postgres to keep a chat in, and none could be started."""
 
 
 class FixtureRefused(OriError):
