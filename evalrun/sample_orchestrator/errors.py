@@ -47,10 +47,13 @@ class FixtureRefused(OriError):
 class SendFailed(OriError):
     """The channel did not take a message.
 
-    `certain` says that the message surely did not arrive, so that sending it again cannot double it.
+    `certain` says that the message surely did not arrive, so that sending it again cannot double it;
+    `final` that sending it again is of no use. `status` is the HTTP status, `code` the channel's own.
     """
 
-    def __init__(self, message: str, *, certain: bool, status: int = 0) -> None:
+    def __init__(self, message: str, *, certain: bool, final: bool = False, status: int = 0, code: int = 0) -> None:
         super().__init__(message)
         self.certain = certain
+        self.final = final
         self.status = status
+        self.code = code

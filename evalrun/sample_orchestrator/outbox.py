@@ -125,15 +125,15 @@ class Courier:
             channel_id = await self._sender.send(user.address, row["text"])
         except SendFailed as failure:
             if failure.certain:
-                await self._put_back(connection, row)
+                await self._put_back(connection, row, final=failure.final)
             raise
         async with connection.begin():
             values = {"status": "sent", "sent_at": self._now(), "channel_id": channel_id}
             await connection.execute(update(outbox).where(outbox.c.id == row["id"]).values(values))
 
-    async def _put_back(self, connection: AsyncConnection, row: RowMapping) -> None:
+    async def _put_back(self, connection: AsyncConnection, row: RowMapping, *, final: bool) -> None:
         tried = row["attempts"] + 1
-        given_up = tried >= self._attempts
+        given_up = final or tried >= self._attempts
         values = {
             "status": "failed" if given_up else "pending",
             "retry_at": None if given_up else self._now() + _FIRST_RETRY * 2 ** (tried - 1),
