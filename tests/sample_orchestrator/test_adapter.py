@@ -41,16 +41,16 @@ class ScriptedEndpoint:
         return ModelReply(text=self.answer, finish=Finish.STOP, tokens=Tokens())
 
 
-def play(url, tmp_path, scene, *, given, model=None):
+def play(url, tmp_path, scene, *, given, model=None, rules=RULES):
     """Open a trial the way a run does, play a scene on it, close it."""
 
     async def run():
         target = connect(
             TargetSetup(name="ori", entry="evalrun.sample_orchestrator.adapter:Ori", options={}, root=tmp_path)
         )
-        rules = tmp_path / "style_rules.toml"
-        rules.write_text(RULES, "utf-8")
-        await target.setup(SuiteInfo(run="r", options={}, root=tmp_path, tmp=tmp_path, style_rules=rules, environ={}))
+        file = tmp_path / "style_rules.toml"
+        file.write_text(rules, "utf-8")
+        await target.setup(SuiteInfo(run="r", options={}, root=tmp_path, tmp=tmp_path, style_rules=file, environ={}))
         database = SimpleNamespace(url=url)
         await target.migrate(database)
         session = LiveSession(
