@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import sys
 from collections.abc import Callable, Coroutine, Mapping
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import Any, TypeVar
 
 from evalrun.errors import MissingExtra, UnknownName, UsageError
@@ -78,6 +80,12 @@ def load(kind: str, name: str) -> Callable[..., Any]:
         f"no {kind[:-1]} named {name!r}{hint}",
         remedy=f"known: {', '.join(known(kind))}; or module:attribute",
     )
+
+
+def look_in(folder: Path) -> None:
+    """Let `module:attribute` name a module of a folder of the user's, as `python -m` does for the current one."""
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
 
 
 def use_case(name: str) -> Any:

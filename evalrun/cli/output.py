@@ -39,6 +39,8 @@ def reporters(wish: Wish, environ: Mapping[str, str], *, beside: bool = False) -
     for an unknown format and UsageError for a file that cannot be written, both before anything
     is run.
     """
+    if ":" in wish.format:
+        plugins.look_in(_project(Path.cwd()))
     make = plugins.load("reporters", wish.format)
     made: list[Reporter] = []
     with contextlib.ExitStack() as stack:
@@ -54,6 +56,12 @@ def reporters(wish: Wish, environ: Mapping[str, str], *, beside: bool = False) -
         for reporter in made:
             stack.callback(reporter.close)
         yield tuple(made)
+
+
+def _project(start: Path) -> Path:
+    """The folder that the settings would be read from."""
+    names = ("evalrun.toml", "pyproject.toml")
+    return next((f for f in (start, *start.parents) if any((f / n).is_file() for n in names)), start)
 
 
 def screen_options(stream: TextIO, environ: Mapping[str, str], wish: Wish) -> ReportOptions:

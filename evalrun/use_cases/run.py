@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from evalrun import __version__, git
+from evalrun import __version__, git, plugins
 from evalrun.config import Settings
 from evalrun.errors import EvalrunError, StoreFailed, TargetFailed
 from evalrun.interfaces.reports import Progress, Reporter
@@ -157,6 +157,7 @@ async def _run(
 ) -> RunResult:
     settings = load_settings(request.start, request.overrides, environ)
     suite = load_suite(settings)
+    plugins.look_in(settings.root)
     redactor = Redactor.from_environ(environ, [t.database for t in settings.targets.values()])
     voices = _Voices(reporters, redactor)
     store = make_store(settings)
