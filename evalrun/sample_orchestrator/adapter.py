@@ -91,7 +91,9 @@ class Ori:
 
     async def dispatch(self, session: targets.Session, event: targets.Event) -> None:
         """An event, straight to the orchestrator."""
-        await self._ori(session).dispatch_event(event.name, _address(event.participant), event.data)
+        named = _named(session)
+        data = {name: _whom(value, named) for name, value in event.data.items()}
+        await self._ori(session).dispatch_event(event.name, _address(event.participant), data)
 
     async def advance(self, session: targets.Session, _now: datetime) -> None:
         """Time has moved in the database: run what is due."""
@@ -143,7 +145,13 @@ def _people(session: targets.Session) -> dict[str, Mapping[str, object]]:
 
 
 def _with_address(value: object, named: Mapping[str, Participant]) -> object:
-    """A match or a meeting with the address of the other one for the name the scenario gives them."""
-    if isinstance(value, Mapping) and value.get("with") in named:
-        return {**value, "with": _address(named[str(value["with"])])}
-    return value
+    """A match, a meeting or blocks with the addresses of the others for the names the scenario gives them."""
+    if isinstance(value, Mapping) and "with" in value:
+        return {**value, "with": _whom(value["with"], named)}
+    return [_whom(one, named) for one in value] if isinstance(value, (list, tuple)) else value
+
+
+def _whom(value: object, named: Mapping[str, Participant]) -> object:
+    """The address of somebody named; anything else as it is."""
+    participant = named.get(value) if isinstance(value, str) else None
+    return _address(participant) if participant else value

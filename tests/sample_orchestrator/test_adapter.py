@@ -121,6 +121,29 @@ def test_an_event_and_time(fresh_database, tmp_path):
     play(fresh_database, tmp_path, scene, given=given)
 
 
+def test_people_are_named_by_id(fresh_database, tmp_path):
+    """A scenario names people by id; Ori knows them by address, in what is given and in the data of events."""
+    done = {"city": "Lyon", "age": 34, "looking_for": "open", "agreed": True, "plan": "member"}
+    given = {
+        "user": {
+            "stage": "meeting",
+            "first_name": "Léa",
+            **done,
+            "match": {"with": "noah", "answer": True, "their_answer": True},
+        },
+        "noah": {"stage": "profiling", "first_name": "Noah", "blocked": ["user"]},
+    }
+
+    async def scene(target, session):
+        assert ["+33600000002"] == (await target.state(session))["blocked"]
+        await target.dispatch(
+            session.for_turn(1, 0.0), Event(name="profile_reminder", data={"match": "user"}, participant=NOAH)
+        )
+        assert () == tuple(seen(session, 1).bubbles)
+
+    play(fresh_database, tmp_path, scene, given=given)
+
+
 def test_a_failed_model_stays_itself(fresh_database, tmp_path):
     """A failure of the model comes out as evalrun raised it, so that it is not held against Ori."""
 
