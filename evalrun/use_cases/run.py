@@ -27,9 +27,10 @@ from evalrun.runner import Heard, Pace, Runner
 from evalrun.selection import Selection, Wanted, select
 from evalrun.suite import Suite
 from evalrun.trial import Workings
+from evalrun.usage import Role
 from evalrun.use_cases.feasible import check_feasible
 from evalrun.use_cases.planning import Planned, plan_trials, skeleton_of
-from evalrun.use_cases.wiring import Rooms, make_calls, make_chain, make_server, make_store, make_target
+from evalrun.use_cases.wiring import Rooms, make_calls, make_chain, make_server, make_store, make_target, needed_roles
 from evalrun.verdict import exit_code
 
 
@@ -202,7 +203,8 @@ def _plan(ground: _Ground) -> _Job:
     server = make_server(settings, run_id, ground.environ, ground.tmp)
     check_feasible(selection.chosen, target, database=server is not None)
     chain, trust = make_chain(settings)
-    calls, ledger, warm = make_calls(settings, selection.chosen, ground.environ, ground.tmp, ground.voices.notice)
+    needed = needed_roles(settings, ground.suite, selection.chosen)
+    calls, ledger, warm = make_calls(settings, needed, ground.environ, ground.tmp, ground.voices.notice)
     if earlier is not None:
         ledger.spent = sum((s.spending.cost for s in earlier.scenarios), ledger.spent)
     rooms = Rooms(target=target, server=server, calls=calls, ledger=ledger, chain=chain, warm=warm)
@@ -211,7 +213,7 @@ def _plan(ground: _Ground) -> _Job:
         selection=selection,
         rooms=rooms,
         planned=plan_trials(settings, ground.suite, selection, earlier),
-        header=_header(run_id, settings, selection, trust, earlier),
+        header=_header(run_id, settings, selection, trust if Role.JUDGE in needed else (), earlier),
     )
 
 

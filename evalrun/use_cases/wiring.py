@@ -21,6 +21,7 @@ from evalrun.judging import JudgeChain, may_gate
 from evalrun.model_calls import ModelCalls, Patience
 from evalrun.results import JudgeTrust
 from evalrun.scenario import PersonaStep, Scenario
+from evalrun.suite import Suite
 from evalrun.usage import Role
 
 
@@ -91,13 +92,18 @@ def make_chain(settings: Settings) -> tuple[JudgeChain, tuple[JudgeTrust, ...]]:
 
 
 def make_calls(
-    settings: Settings, chosen: Sequence[Scenario], environ: Mapping[str, str], tmp: Path, notice: Callable[[str], None]
+    settings: Settings,
+    needed: frozenset[Role],
+    environ: Mapping[str, str],
+    tmp: Path,
+    notice: Callable[[str], None],
 ) -> tuple[ModelCalls, Ledger, tuple[str, ...]]:
     """Providers, the ledger and the one way to call. Raises MissingKey, MissingExtra, Unpriced before anything is spent.
 
+    `needed` are the roles that will surely be called (see `needed_roles`).
+
     The agent's model is the target's business: one that cannot be made is an error only when called.
     """
-    needed = needed_roles(settings, chosen)
     providers: dict[str, Provider] = {}
     missing: dict[str, EvalrunError] = {}
     for name in dict.fromkeys(m.provider for m in settings.models.values()):
@@ -141,12 +147,15 @@ class _PriceTable:
         return self._table
 
 
-def needed_roles(settings: Settings, chosen: Sequence[Scenario]) -> frozenset[Role]:
-    """The roles that will surely be called: persona when somebody is simulated, judge when something is judged."""
+def needed_roles(settings: Settings, suite: Suite, chosen: Sequence[Scenario]) -> frozenset[Role]:
+    """The roles that will surely be called: persona when somebody is simulated, judge when something is judged.
+
+    A project without a rubric judges nothing by a model.
+    """
     roles = set()
     if any(isinstance(step, PersonaStep) for s in chosen for step in s.steps):
         roles.add(Role.PERSONA)
-    if "rubric" in settings.judges and any(s.judge.rubric or s.judge.checks for s in chosen):
+    if "rubric" in settings.judges and any(s.judge.rubric in suite.rubrics or s.judge.checks for s in chosen):
         roles.add(Role.JUDGE)
     return frozenset(roles)
 

@@ -20,7 +20,7 @@ def _signs(*, always: tuple[str, ...] = (), unless_denied: tuple[str, ...] = ())
 
 def _any(patterns: tuple[str, ...]) -> re.Pattern[str]:
     """One pattern of many at the edges of words; one that matches nothing when there are none."""
-    return re.compile(rf"(?<![\w'])(?:{'|'.join(patterns)})\b" if patterns else r"(?!)")
+    return re.compile(rf"(?<!\w)(?:{'|'.join(patterns)})\b" if patterns else r"(?!)")
 
 
 _LAUGHTER = r"(?:rire|faim|soif|froid|chaud|ennui|honte|peur|trouille|jalousie|fatigue|envie de)"

@@ -38,6 +38,7 @@ RAISED = {
         "jvais me suicider",
         "j'ai voulu mourir l'an dernier",
         "je veux vraiment mourir",
+        "j'ai plein d'idées noires en ce moment",
         "sometimes i really just want to die",
     ),
     Concern.DANGER: (
