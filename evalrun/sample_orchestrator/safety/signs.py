@@ -34,10 +34,13 @@ IDIOMS = re.compile(
     r"|\b(?:political|social|career|professional) suicide\b"
     r"|\b(?:die|dying|died|dead) (?:of|from|with) (?:laughter|laughing|hunger|boredom|embarrassment|shame|cold|heat)\b"
     r"|\b(?:die|dying|died) laughing\b|\bdying (?:to|for)\b|\bto die for\b|\b(?:drop )?dead (?:tired|serious|gorgeous|beat)\b"
-    r"|\bkill(?:s|ing|ed)? (?:me|it|time)(?! (?:if|when|tonight|tomorrow))\b|\bkiller\b|\bdressed to kill\b"
+    r"|(?<!to )(?<!will )\bkill(?:s|ing|ed)? (?:me|it|time)(?! (?:if|when|tonight|tomorrow))\b|\bkiller\b|\bdressed to kill\b"
     r"|\bi'd (?:rather die|kill for|kill to)\b|\bi (?:could|would) kill for\b|\bover my dead body\b"
     r"|\bmy (?:feet|back|head) (?:is|are) killing\b"
-    r"|\btape\w* dans l'oeil\b|\bva me tuer (?:si|quand) (?:je|j')|\b(?:a l'aide|au secours),? (?:je (?:comprends|sais|suis perdu)|ori|mdr|lol|pour)"
+    r"|\ben danger de (?:tomber|rire|craquer)\b|\bappelle la police d[ue]\b|\bsi (?:elle|il|tu|on) \w+ (?:non|pas)\b.{0,12}\b(?:haha|lol|mdr)"
+    r"|\b(?:hit|hits|hitting) me up\b|\bbeat me (?:at|in|to)\b|\bdie my hair\b|\bmourir pour (?:un|une|du|des)\b"
+    r"|\bfinir avec (?:le celibat|les applis?|cette appli|l'attente)\b|\bvide[- ]grenier\b"
+    r"|\btape\w* (?:sur l'epaule|la discute|dans l'oeil)\b|\bva me tuer (?:si|quand) (?:je|j')|\b(?:a l'aide|au secours),? (?:je (?:comprends|sais|suis perdu)|ori|mdr|lol|pour)"
     r"|\bharcel\w+ (?:de questions|au telephone pour vendre)\b"
 )
 STORIES = re.compile(
@@ -53,7 +56,7 @@ SELF_HARM = _signs(
         r"pas envie de (?:vivre|me reveiller)|ne plus (?:me reveiller|exister|etre la)",
         r"(?:do not|don't|dont) (?:want|wanna) (?:to )?(?:live|be alive|be here|wake up|exist)(?! (?:in|with|near|there|at|far|alone)\b)",
         r"(?:no|not) (?:reason|point|will) (?:to|in) (?:live|living|go on living)|not worth living|better off (?:dead|without me)",
-        r"ca ne vaut (?:pas|plus) la peine de vivre|la vie ne vaut (?:pas|plus)|personne ne remarquerait si je (?:mourais|disparaissais)",
+        r"ca ne vaut (?:pas|plus) la peine de vivre|la vie ne vaut (?:pas|plus)|(?:plus|pas) (?:de|aucune) raison de (?:vivre|continuer)|personne ne remarquerait si je (?:mourais|disparaissais)",
     ),
     unless_denied=(
         (
@@ -64,15 +67,17 @@ SELF_HARM = _signs(
             r"(?:je |j')?(?:vais|veux|voudrais|peux) (?:me (?:tuer|suicider|foutre en l'air|pendre|jeter (?:sous|par|du)|faire du mal|scarifier)"
             r"|en finir|mourir|mettre fin a mes jours)(?! (?:avec (?:lui|elle|cette|ce)|de vieillesse|seule?|vieux))"
         ),
-        r"(?:me|me suis) (?:suicider|scarifi\w+|mutil\w+|taillad\w+)|mieux si (?:je n'etais plus|j'etais (?:morte?|plus)|je disparaissais)|mettre fin a (?:mes jours|ma vie)|en finir avec (?:la vie|tout)",
+        r"(?:me|me suis) (?:suicider|scarifi\w+|mutil\w+|taillad\w+)|(?:mieux|simple) si (?:je n'etais plus|j'etais (?:morte?|plus)|je disparaissais)|mettre fin a (?:mes jours|ma vie)|en finir avec (?:la vie|tout)",
         r"(?:pense|pensais|pensees?|penser|pense) (?:\w+ )?(?:au suicide|a mourir|a en finir|a la mort tous les jours)",
         r"(?:idees|pensees|envies) (?:noires|suicidaires)|je suis suicidaire|tentative de suicide|(?:me suis|je me) (?:taillade|scarifie|coupe)\w* (?:les (?:veines|bras)|expres)",
+        r"je me fais (?:du mal|mal (?:expres|volontairement))|(?:me |vais )(?:jeter|sauter) (?:sous un|sous le|d'un|du) (?:train|metro|pont|toit|immeuble|balcon)|(?:vais|je) (?:passer|passe) a l'acte|(?:rejoindre|retrouver) \w+ \w+ au ciel",
+        r"(?:took|swallowed) (?:too many|all (?:my|the)|a bottle of) (?:\w+ )?(?:pills|tablets|meds)|kms",
         r"(?:avale|pris|prendre|avaler) (?:tous|toutes|toute|trop de) (?:\w+ ){0,2}(?:medicaments|medocs|cachets|pilules|boite|plaquette)",
         (
             r"(?:want|wanna|going|ready|wish|wished|planning) (?:to )?(?:die|kill myself|end it(?: all)?|end my life|hurt myself|disappear forever)"
             r"(?! (?:alone|old|happy|laughing))"
         ),
-        r"(?:kill|hurt|harm|cut|hang|cutting|harming|hurting|killing) myself(?! (?:shaving|cooking))|i wish i (?:was|were) dead|end(?:ing)? my (?:own )?life",
+        r"(?:kill|hurt|harm|cut|hang|cutting|harming|hurting|killing) myself(?! (?:shaving|cooking|at|playing|in|on|by accident|laughing))|i wish i (?:was|were) dead|end(?:ing)? my (?:own )?life",
         r"(?:i am|i'm|feel|feeling) suicidal|suicidal (?:thoughts|ideas)|thinking (?:about|of) suicide|self[- ]harm(?:ing|ed)?|overdos\w+",
     ),
 )
@@ -91,7 +96,10 @@ DANGER = _signs(
             rf"{_SOMEBODY} (?:m'a|me|m'|vient de me|va me|veut me|a essaye de me|menace de me) ?"
             r"(?:frapp\w+|tap\w+|cogn\w+|gifl\w+|battu\w*|bats?|tabass\w+|etrangl\w+|agress\w+|viol\w+|poignard\w+|blessee?|tuer|enferm\w+|sequestr\w+)"
         ),
-        rf"{_SOMEBODY} (?:me |m'a |m')(?:suit|suivi\w*|attend|menac\w+|poursui\w+)(?: (?:dehors|dans la rue|en bas|chez moi|devant|avec un|de))",
+        rf"{_SOMEBODY} (?:me |m'a |m')(?:suit|suivi\w*|attend|menac\w+|poursui\w+)(?: (?:dehors|dans la rue|en bas|chez moi|devant (?:chez|ma|la porte)|avec un|de))",
+        rf"{_SOMEBODY} me suit(?! (?:sur|depuis des annees|bien|partout sur|pas))|je suis suivie? (?:dans|par|jusqu)|(?:a|avec) (?:un couteau|une arme|un flingue)",
+        r"(?!ca |cela |qui |chat |chien )\w+ m'(?:a|avait) (?:frappee?|giflee?|cognee?|violee?|etranglee?|tabassee?|agressee?)(?! (?:par|de sa))",
+        r"je suis (?:enfermee?|sequestree?|coincee? (?:chez|avec) lui)|(?:has|with|got|pulled) a (?:knife|gun)",
         rf"{_SOMEBODY} m'a (?:drogue\w*|forcee?|force|touchee? sans)|a mis quelque chose dans mon verre",
         r"(?:je suis|suis|j'suis|on est) en danger|(?:j'ai |ai )(?:tres |trop )?peur (?:pour ma vie|qu'(?:il|elle) (?:me (?:tue|frappe|fasse|trouve|retrouve|suive)|vienne|revienne)|de lui|d'elle|de rentrer)",
         r"(?:me suis|j'ai ete|ai ete|je me suis) (?:fait |faite )?(?:agress\w+|viol\w+|frapp\w+|suivre jusque|droguee?|droguer)",
@@ -121,17 +129,18 @@ HARASSMENT = _signs(
         r"(?:won't|wont|doesn't|will not) (?:stop|leave me) (?:texting|calling|messaging|writing|contacting|insulting|alone)",
     ),
     unless_denied=(
-        rf"(?:{_SOMEBODY}|\w+) (?:me |m'a |m')(?:harcel\w+|insult\w+|traite\w* de|fai(?:t|sait) du chantage|menace)",
+        rf"(?:{_SOMEBODY}|\w+) (?:me |m'a |m')(?:harcel\w+|insult\w+|traite\w* de|fai(?:t|sait) du chantage|menace)|menace de (?:publier|montrer|diffuser|envoyer)",
+        rf"{_SOMEBODY} (?:ne )?me laisse (?:pas|plus) tranquille|{_SOMEBODY} m'(?:envoie|ecrit|appelle) (?:\w+ ){{0,3}}(?:toute la nuit|sans arret|toutes les (?:heures|minutes)|jour et nuit)",
         r"(?:je suis|suis|ai ete|j'ai ete|me fais|me sens) (?:harcel\w+|insult\w+|menacee?)|(?:du|de) (?:harcelement|chantage)",
         r"(?:photos?|video|nudes?) (?:intimes?|de (?:son|sa) \w+|non sollicitees?|de moi nue?)|dick ?pics?|envoye (?:son|sa) (?:sexe|bite)",
         r"(?:harass\w+|stalk\w+|blackmail\w+|bull(?:y|ied|ying)) me|(?:being|been|am|'m) (?:harassed|stalked|blackmailed|bullied)|(?:nude|unsolicited) (?:pics?|photos?)",
-        rf"{_SOMEONE} (?:keeps |kept |is |was )?(?:insult\w+|threaten\w+|harass\w+|stalk\w+) me|keeps (?:texting|calling|messaging|writing to|following) me",
+        rf"{_SOMEONE} (?:keeps |kept |is |was )?(?:insult\w+|threaten\w+|harass\w+|stalk\w+) me|threaten(?:s|ed|ing) to (?:share|post|publish|leak)|keeps (?:texting|calling|messaging|writing to|following) me",
     ),
 )
 DISTRESS = _signs(
     always=(
         r"j'en (?:peux|peu) ?(?:vraiment )?plus(?! (?:d'attendre|de (?:rire|ce|cette|la pluie|l'hiver|patienter)))",
-        r"(?:je )?(?:ne |n')?(?:sers|sert) (?:a|plus a) rien|plus rien n'a de sens",
+        r"(?:je )?(?:ne |n')?(?:sers|sert) (?:a|plus a) rien|plus rien n'a de sens|ca (?:ne )?va (?:vraiment |plus )?pas du tout|ca ne va plus",
         r"(?:i )?(?:can't|cannot|cant) (?:take|do|go on)(?: it| this)?(?: anymore| any more| any longer)(?! of)",
     ),
     unless_denied=(
@@ -139,6 +148,7 @@ DISTRESS = _signs(
         r"(?:je )?(?:pleure|chiale) (?:tous les (?:jours|soirs)|sans arret|tout le temps|toutes les nuits)|(?:je fais|fait) une depression|(?:je suis )?en depression",
         r"(?:je me sens|me sens) (?:tellement |si |tres |trop )seule?|s'est (?:suicidee?|tuee?|pendue?)|a mis fin a ses jours",
         r"(?:i am|i'm|im|feel|feeling) (?:so |very |really |completely )?(?:depressed|hopeless|desperate|worthless|broken|empty)|cry(?:ing)? (?:every (?:day|night)|all the time)",
+        r"je craque(?! (?:pour|sur|devant))|(?:le )?moral (?:a zero|dans les chaussettes|au plus bas)",
         r"(?:i feel|feeling|feel) so (?:alone|lonely)|(?:killed|hanged) (?:himself|herself)|took (?:his|her) own life|(?:at )?the end of my rope",
     ),
 )

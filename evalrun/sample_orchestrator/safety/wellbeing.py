@@ -18,6 +18,7 @@ _ADVERBS = re.compile(
     r"\b(?:vraiment|juste|parfois|souvent|encore|toujours|franchement|honnetement|grave|presque|carrement"
     r"|really|just|sometimes|often|honestly|still|almost|literally) "
 )
+_SLURRED = re.compile(r"\bj(veux|vais|suis|peux|pense|voudrais)\b")
 _CLAUSE = re.compile(r"[^,;.!?\n]+")
 _CONTRAST = re.compile(r"\b(?:mais|but|sauf que|except that|pourtant|though)\b")
 _DENIED = re.compile(
@@ -73,7 +74,7 @@ class Signal:
 
 def evaluate(text: str) -> tuple[Signal, ...]:
     """The concerns in a message, the gravest first; a graver one about oneself leaves no mere distress beside it."""
-    folded = _ADVERBS.sub("", fold(text))
+    folded = _ADVERBS.sub("", _SLURRED.sub(r"je \1", fold(text)))
     for harmless in (IDIOMS, STORIES, _AFFIRMED):
         folded = harmless.sub(" ", folded)
     clauses = [part for c in _CLAUSE.findall(folded) for part in _CONTRAST.split(c)]
