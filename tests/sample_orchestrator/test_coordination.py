@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from evalrun.sample_orchestrator.errors import SendFailed
 from tests.sample_orchestrator.stage_door import LEA, NOON, play
 from tests.sample_orchestrator.two_people import MATCHED, NOAH, given_pair, meeting, say_as, state_of, to
 
@@ -190,5 +191,34 @@ def test_both_at_once(fresh_database):
         await asyncio.gather(say_as(door, LEA, "samedi à 18h"), say_as(door, NOAH, "dimanche à 15h"))
         ahead = await door.rows("select count(*) from meetings where status = 'proposed'")
         assert [(1,)] == ahead
+
+    play(fresh_database, scene)
+
+
+def test_a_channel_that_refuses_the_other_one(fresh_database):
+    """When the relay cannot be sent the reply is there all the same, and the relay goes out later, once."""
+
+    async def scene(door):
+        await given_pair(door)
+        door.sender.faults = [None, SendFailed("busy", certain=True)]
+        with pytest.raises(SendFailed):
+            await say_as(door, LEA, "samedi à 18h")
+        assert [LEA] == [whom for whom, _ in door.sender.sent]
+        door.later(minutes=5)
+        await door.ori.run_due_jobs()
+        assert 1 == to(door.sender.sent, NOAH).count("léa te propose")
+
+    play(fresh_database, scene)
+
+
+def test_a_proposal_delivered_twice(fresh_database):
+    """The same message delivered again proposes nothing again, and tells nobody again."""
+
+    async def scene(door):
+        await given_pair(door)
+        await door.say("samedi à 18h", message_id="m1")
+        before = len(door.sender.sent)
+        await door.say("samedi à 18h", message_id="m1")
+        assert (before, [(1,)]) == (len(door.sender.sent), await door.rows("select count(*) from meetings"))
 
     play(fresh_database, scene)
