@@ -62,12 +62,13 @@ def _introduced(user: User, *, first_contact: bool) -> tuple[Line, ...]:
 
 
 def move(user: User) -> User:
-    """Follow the funnel as far as its conditions allow."""
+    """Follow the funnel as far as its conditions allow, never round in a circle."""
     if adults_only.may_enter(user):
         return replace(user, stage=StageName.ADULTS_ONLY)
-    stage = STAGES[user.stage]
-    while stage.NEXT and stage.is_done(user) and STAGES[stage.NEXT].may_enter(user):
+    stage, passed = STAGES[user.stage], {user.stage}
+    while stage.NEXT and stage.NEXT not in passed and stage.is_done(user) and STAGES[stage.NEXT].may_enter(user):
         stage = STAGES[stage.NEXT]
+        passed.add(stage.NAME)
     return replace(user, stage=stage.NAME)
 
 

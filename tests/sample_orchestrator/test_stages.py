@@ -319,6 +319,19 @@ def test_coaching_and_on(fresh_database):
     play(fresh_database, scene)
 
 
+def test_no_way_round_in_a_circle(fresh_database):
+    """Whoever stands in coaching with everything said moves on to a new search and does not go round."""
+
+    async def scene(door):
+        lea = given_meeting(status="held", impression="bad", again=False)
+        await door.given_both({**lea, "stage": "coaching", "topic": "confidence"}, NOAH_MEMBER)
+        await door.say("merci")
+        assert ["close_match"] == [name for name, _ in door.called()]
+        assert "matching" == (await door.user())["stage"]
+
+    play(fresh_database, scene)
+
+
 def test_coaching_for_two_who_meet_again(fresh_database):
     """Two who see each other again stay matched, and no new search begins."""
 

@@ -77,8 +77,8 @@ def may_enter(user: User) -> bool:
 
 
 def is_done(user: User) -> bool:
-    """The advice is given, or not wanted, and the two do not meet again."""
-    return user.settled(Field.TOPIC) and user.again is not True
+    """The advice is given, or not wanted, the two do not meet again, and their match is closed."""
+    return user.settled(Field.TOPIC) and user.again is not True and user.match is None
 
 
 def asks(_user: User) -> tuple[Field, ...]:
@@ -88,13 +88,12 @@ def asks(_user: User) -> tuple[Field, ...]:
 
 def hear(user: User, heard: Heard, *, last: bool) -> Reaction:
     """A topic brings its advice; who leaves without one, or with it, is free for somebody new."""
-    if user.settled(Field.TOPIC):
-        return Reaction(user=user)
-    topic = read_topic(heard.answer)
+    settled = user.settled(Field.TOPIC)
+    topic = None if settled else read_topic(heard.answer)
     told = () if topic is None else (_advice(topic, user.language),)
     tools = [] if topic is None else [ToolUse(name="save_topic", arguments={"topic": topic.value})]
-    user = replace(user, topic=topic)
-    if (topic or last) and user.again is not True and user.match:
+    user = replace(user, topic=topic or user.topic)
+    if (topic or last or settled) and user.again is not True and user.match:
         partner = user.match.partner
         arguments = {"match": user.match.id, "with": partner.first_name or partner.address}
         tools.append(ToolUse(name="close_match", arguments=arguments))
