@@ -6,6 +6,7 @@ from evalrun.expectation import Checkpoint, Unmet
 from evalrun.interfaces.judges import Case, JudgeSetup
 from evalrun.matching import evaluate
 from evalrun.results import Judgement, JudgementStatus
+from evalrun.scenario import ExpectStep, Scenario
 
 
 class Met:
@@ -36,15 +37,15 @@ class Met:
         unmet = tuple(u for c in wanted for u in evaluate(c, case.transcript.turns))
         status = JudgementStatus.OK if wanted else JudgementStatus.SKIPPED
         first = next((u for u in unmet if u.broken), unmet[0] if unmet else None)
-        reason = describe(first) if first else ("expectations met" if wanted else "no expectation")
+        code, reason = (_code(unmet), "expectations met") if wanted else _nothing(case.scenario)
         return Judgement(
             judge=self.name,
             version=self.version,
             status=status,
             deterministic=True,
             unmet=unmet,
-            code=_code(unmet) if wanted else "nothing_expected",
-            reason=reason,
+            code=code,
+            reason=describe(first) if first else reason,
         )
 
 
@@ -52,6 +53,13 @@ def _code(unmet: tuple[Unmet, ...]) -> str:
     if not unmet:
         return "pass"
     return "expectation_broken" if any(u.broken for u in unmet) else "expectation_unmet"
+
+
+def _nothing(scenario: Scenario) -> tuple[str, str]:
+    """Code and sentence for a trial in which no expectation was looked at."""
+    if scenario.expect or any(isinstance(s, ExpectStep) for s in scenario.steps):
+        return "not_reached", "no expectation was reached: the conversation stopped before"
+    return "nothing_expected", "no expectation"
 
 
 def describe(unmet: Unmet) -> str:

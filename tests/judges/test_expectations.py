@@ -89,6 +89,15 @@ def test_nothing_expected_is_skipped() -> None:
     assert judged(TURNS).status is JudgementStatus.SKIPPED
 
 
+def test_what_the_conversation_never_came_to_is_not_called_nothing() -> None:
+    """A scenario that expects something but was stopped before says so."""
+    stopped = of(TURNS)
+    stopped = replace(stopped, scenario=replace(stopped.scenario, expect=SAYS_LYON))
+    judgement = asyncio.run(Met(JudgeSetup(options={})).judge(stopped))
+    assert (judgement.status, judgement.code) == (JudgementStatus.SKIPPED, "not_reached")
+    assert judgement.reason == "no expectation was reached: the conversation stopped before"
+
+
 def test_silence_alone_is_an_expectation() -> None:
     """`expect: silence` is checked without other expectations."""
     assert judged(TURNS, at(2, Expectations(), silence=True)).outcome is Outcome.FAIL
