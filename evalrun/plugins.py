@@ -114,7 +114,7 @@ def _attribute(kind: str, name: str, path: str) -> Callable[..., Any]:
         if missing in EXTRAS:
             raise MissingExtra(
                 f"{kind[:-1]} {name!r} needs the package {missing}",
-                remedy=f"install evalrun-e2e[{EXTRAS[missing]}]",
+                remedy=f"in evalrun's checkout run: pip install '.[{EXTRAS[missing]}]'",
             ) from e
         raise UnknownName(
             f"{kind[:-1]} {name!r}: cannot import {module} ({e})", remedy="correct the name or install its package"

