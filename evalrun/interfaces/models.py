@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
@@ -83,9 +83,17 @@ class Provider(Protocol):
         """Release everything; idempotent."""
 
 
+def unheard(line: str) -> None:
+    """Where a line goes to that nobody waits for."""
+    del line
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderSetup:
-    """What a provider is made from. `options` is its table in the settings; `models` the models it will be asked for."""
+    """What a provider is made from. `options` is its table in the settings; `models` the models it will be asked for.
+
+    `notice` takes one line that the user should read now, such as what is waited for.
+    """
 
     name: str
     options: Mapping[str, object]
@@ -94,6 +102,7 @@ class ProviderSetup:
     roles: tuple[Role, ...] = ()
     concurrency: int = 64
     tmp: Path
+    notice: Callable[[str], None] = unheard
 
 
 class ModelEndpoint(Protocol):

@@ -109,7 +109,7 @@ def make_calls(
     for name in dict.fromkeys(m.provider for m in settings.models.values()):
         roles = tuple(r for r in Role if settings.models[r].provider == name)
         try:
-            providers[name] = _provider(settings, name, roles, environ, tmp)
+            providers[name] = _provider(settings, name, roles, environ, tmp, notice=notice)
         except EvalrunError as e:
             if any(r in needed for r in roles):
                 raise
@@ -161,7 +161,13 @@ def needed_roles(settings: Settings, suite: Suite, chosen: Sequence[Scenario]) -
 
 
 def _provider(
-    settings: Settings, name: str, roles: tuple[Role, ...], environ: Mapping[str, str], tmp: Path
+    settings: Settings,
+    name: str,
+    roles: tuple[Role, ...],
+    environ: Mapping[str, str],
+    tmp: Path,
+    *,
+    notice: Callable[[str], None],
 ) -> Provider:
     options = dict(settings.providers.get(name, {}))
     factory = plugins.load("providers", str(options.pop("kind", name)))
@@ -173,6 +179,7 @@ def _provider(
         roles=roles,
         concurrency=settings.calls_in_flight,
         tmp=tmp,
+        notice=notice,
     )
     provider: Provider = factory(setup)
     return provider

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import json
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +20,7 @@ import pytest
 
 from evalrun.errors import MissingExtra, ModelFailed, UsageError
 from evalrun.interfaces.models import Finish, Message, ModelRequest, ProviderSetup
-from evalrun.providers.local import MODEL, Local
+from evalrun.providers.local import MODEL, TURN_POLL_SECONDS, Local
 from evalrun.usage import ModelName, Role
 
 SCHEMA = {
@@ -156,3 +159,20 @@ def test_another_local_model_is_a_mistake_in_the_settings() -> None:
     with pytest.raises(UsageError, match="no local model 'llama'") as error:
         Local(setup("llama"))
     assert "local:smollm2-135m" in error.value.remedy
+
+
+def test_who_waits_for_the_model_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While another process of this user runs it, one line says what is waited for."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    said: list[str] = []
+    provider = Local(replace(setup(MODEL), notice=said.append))
+
+    async def waits() -> None:
+        with (tmp_path / f"evalrun-local-{os.getuid()}.lock").open("w") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(provider.start(), TURN_POLL_SECONDS * 3)
+        await provider.close()
+
+    asyncio.run(waits())
+    assert said == ["another evalrun runs the embedded model: waiting for it, at most 200 s"]
