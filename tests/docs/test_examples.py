@@ -87,6 +87,13 @@ def test_the_pages_that_promise_an_example_have_one() -> None:
     assert promised - {p.stem for p in RUN if p.is_relative_to(DOCS)} == set()
 
 
+def test_the_readme_shows_what_the_tutorial_shows() -> None:
+    """Its report is not made up, and moves when the tutorial's does."""
+    shown = next(f.content for f in pages.fences(pages.ROOT / "README.md") if f.info == "text")
+    tutorial = {pages.constant(line) for line in (DOCS / "tutorial.md").read_text("utf-8").splitlines()}
+    assert {pages.constant(line) for line in shown.splitlines()} - tutorial == set()
+
+
 def test_a_product_is_wired_in_under_30_lines() -> None:
     """As the page says, imports counted."""
     page = DOCS / "how-to" / "wire-your-product.md"
