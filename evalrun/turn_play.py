@@ -12,6 +12,7 @@ import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from types import TracebackType
 from typing import Any
 
 from evalrun.errors import EvalrunError, TargetFailed
@@ -21,6 +22,8 @@ from evalrun.transcript import Observed, Opening, Turn
 
 POLL_SECONDS = 0.02
 GRACE_SECONDS = 1.0
+CALLERS = (__name__, "evalrun.adapters.")
+"""Modules whose frames call a target and are none of its own."""
 LONGEST_SAID = 300
 
 
@@ -180,5 +183,13 @@ def _failed(error: BaseException, during: str) -> TargetFailed:
     return TargetFailed(
         f"the target raised {said[:LONGEST_SAID]}{place} in {during}",
         remedy="its traceback is in the report",
-        detail="".join(traceback.format_exception(error)),
+        detail="".join(traceback.format_exception(type(error), error, _theirs(error.__traceback__))),
     )
+
+
+def _theirs(trace: TracebackType | None) -> TracebackType | None:
+    """The traceback from where the target's code begins: how it was called says nothing to its author."""
+    found = trace
+    while found is not None and str(found.tb_frame.f_globals.get("__name__")).startswith(CALLERS):
+        found = found.tb_next
+    return found or trace

@@ -1,6 +1,5 @@
 """Every way a target can fail in a turn, told from what is not its fault. Case B19."""
 
-# ruff: noqa: ARG002  the methods of an adapter have the signature of the contract
 from __future__ import annotations
 
 import asyncio
@@ -38,6 +37,7 @@ def test_b19_an_exception_is_an_error_of_the_target_with_its_traceback():
     ) as failed:
         asyncio.run(played(raising(RuntimeError("db\ndown")), session_of(), number=2))
     assert ("Traceback" in failed.value.detail, "in handle" in failed.value.detail) == (True, True)
+    assert "turn_play.py" not in failed.value.detail  # how it was called says nothing to its author
     turn = failed.value.turn
     assert isinstance(turn, Turn)
     assert (turn.number, turn.settled_by, texts(turn)) == (2, "raised", ["avant la panne"])

@@ -7,6 +7,7 @@ import inspect
 import sys
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 from evalrun.errors import CapabilityMissing, UsageError
@@ -36,7 +37,7 @@ def _import(setup: TargetSetup) -> object:
         if e.name and (module == e.name or module.startswith(f"{e.name}.")):
             raise UsageError(
                 f"target {setup.name!r}: there is no module {e.name!r}",
-                remedy=f"entry is looked up from {setup.file or 'the project folder'} and among installed packages",
+                remedy=f"it is looked up beside {setup.file or 'the settings'} and among installed packages",
             ) from e
         raise UsageError(_trouble(setup, e), remedy="install what it needs, or correct it") from e
     except SystemExit as e:
@@ -58,7 +59,10 @@ def _import(setup: TargetSetup) -> object:
 def _trouble(setup: TargetSetup, error: BaseException) -> str:
     frames = [f for f in traceback.extract_tb(error.__traceback__)[1:] if "importlib" not in f.filename]
     at = f" ({frames[-1].filename.rpartition('/')[2]}:{frames[-1].lineno})" if frames else ""
-    said = " ".join("".join(traceback.format_exception_only(error)).split())
+    if isinstance(error, SyntaxError):  # its text draws the line and an arrow below it, which does not fit one line
+        said, at = f"{type(error).__name__}: {error.msg}", f" ({Path(error.filename or '').name}:{error.lineno})"
+    else:
+        said = " ".join("".join(traceback.format_exception_only(error)).split())
     return f"target {setup.name!r}: importing {setup.entry} raised {said}{at}"
 
 

@@ -1,6 +1,5 @@
 """The python adapter: what an entry may name, what it may return, and how it is told what is wrong with it."""
 
-# ruff: noqa: ARG002, ARG005  the methods of an adapter have the signature of the contract
 from __future__ import annotations
 
 import asyncio
@@ -83,7 +82,7 @@ REFUSED = {
     "no adapter": ("reply = 7", "bot:reply", "is a int without handle", "handle(session, inbound)"),
     "raises": ("x = 1\n1 / 0", "bot:reply", "ZeroDivisionError: division by zero (bot.py:2)", "importable"),
     "missing package": ("import package_nobody_has", "bot:reply", "No module named 'package_nobody_has'", "install"),
-    "syntax": ("def reply(:", "bot:reply", "SyntaxError", "importable"),
+    "syntax": ("x = 1\ndef reply(:", "bot:reply", "raised SyntaxError: invalid syntax (bot.py:2)", "importable"),
     "exits": ("import sys\nsys.exit(0)", "bot:reply", "called sys.exit(0)", "__main__"),
     "class with arguments": ("class Bot:\n    def __init__(self, url): ...", "bot:Bot", "url", "without arguments"),
     "class that raises": ("class Bot:\n    def __init__(self):\n        {}[1]", "bot:Bot", "(bot.py:3)", "arguments"),
