@@ -1,6 +1,5 @@
 """check_adapter: what it proves of a wiring, and what it finds. Also what docs tell customers to write."""
 
-# ruff: noqa: ARG002, ARG005  the methods of an adapter have the signature of the contract
 from __future__ import annotations
 
 import asyncio

@@ -1,6 +1,5 @@
 """One turn on a target: what is observed, how it settles, what comes late. Case B20; faults are in test_turn_faults."""
 
-# ruff: noqa: ARG002, ARG005  the methods of an adapter have the signature of the contract
 from __future__ import annotations
 
 import asyncio
