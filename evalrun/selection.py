@@ -7,9 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from evalrun.affected import Affected
 from evalrun.errors import UnknownName
 from evalrun.scenario import Category, Scenario
 from evalrun.suite import Suite
+
+ALL, SUITE = WHOLE = ("all", "whole suite")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,41 +27,76 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What a change can affect: `affected.Affected`, and what it was compared with (`line`)."""
+
+    affected: Affected
+    line: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """The chosen scenarios in suite order, and why each was chosen."""
+    """The chosen scenarios in suite order, and why each was chosen.
+
+    `idle` are changed paths that selected nothing. `notices` are lines the user should read.
+    """
 
     chosen: tuple[Scenario, ...]
     reasons: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     suite_size: int = 0
     line: str = ""
+    idle: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
 
 
-def select(suite: Suite, wanted: Wanted, root: Path) -> Selection:
-    """Choose scenarios. Smoke scenarios are kept for when they are asked for.
+def select(suite: Suite, wanted: Wanted, root: Path, change: Change | None = None) -> Selection:
+    """Choose scenarios. Smoke scenarios are kept for when they are asked for, or for big changes.
 
+    With a change only what it can affect is chosen of what is wanted, and that may be nothing.
     Raises UnknownName when a name, stage, tag or category asked for matches nothing.
     """
     _refuse_unknown(suite, wanted)
     named = _named(suite, wanted.names, root)
-    reasons: dict[str, tuple[str, ...]] = {}
-    for scenario in suite.scenarios:
-        why = _why(scenario, wanted, named)
-        if why:
-            reasons[scenario.id] = why
-    _refuse_empty(suite, wanted, reasons)
+    asked = {s.id: why for s in suite.scenarios if (why := _why(s, wanted, named, changed=change is not None))}
+    _refuse_empty(suite, wanted, asked)
+    reasons = asked if change is None else _of_change(wanted, asked, change.affected)
     chosen = tuple(s for s in suite.scenarios if s.id in reasons)
+    return Selection(
+        chosen=chosen,
+        reasons=reasons,
+        suite_size=len(suite.scenarios),
+        line=_line(suite, wanted, reasons, change),
+        idle=change.affected.idle if change else (),
+    )
+
+
+def _of_change(wanted: Wanted, asked: Mapping[str, tuple[str, ...]], found: Affected) -> dict[str, tuple[str, ...]]:
+    """Of what is asked for, what the change affects, with both reasons."""
+    whys = dict(found.reasons)
+    if wanted.everything or Category.SMOKE in wanted.categories or wanted.names:
+        whys |= found.smoke
+    return {name: (*whys[name], *(w for w in why if w not in WHOLE)) for name, why in asked.items() if name in whys}
+
+
+def _line(suite: Suite, wanted: Wanted, reasons: Mapping[str, object], change: Change | None) -> str:
+    total = len(suite.scenarios)
+    if change is not None:
+        kept = [name for name in change.affected.smoke if name not in reasons]
+        head = (
+            f"{len(reasons)} of {total} scenarios" if reasons else f"0 of {total} selected (nothing relevant changed)"
+        )
+        tail = f" ({len(kept)} smoke kept for --category smoke or --all)" if kept and not _asked(wanted) else ""
+        return f"{head}, {change.line}{tail}"
     left = [s for s in suite.scenarios if s.id not in reasons and s.category is Category.SMOKE]
-    line = f"{len(chosen)} of {len(suite.scenarios)} scenarios"
-    if left and not _asked(wanted):
-        line += f" ({len(left)} smoke kept for --category smoke or --all)"
-    return Selection(chosen=chosen, reasons=reasons, suite_size=len(suite.scenarios), line=line)
+    tail = f" ({len(left)} smoke kept for --category smoke or --all)" if left and not _asked(wanted) else ""
+    return f"{len(reasons)} of {total} scenarios{tail}"
 
 
 def _asked(wanted: Wanted) -> bool:
     return bool(wanted.names or wanted.categories or wanted.stages or wanted.tags)
 
 
-def _why(scenario: Scenario, wanted: Wanted, named: Mapping[str, str]) -> tuple[str, ...]:
+def _why(scenario: Scenario, wanted: Wanted, named: Mapping[str, str], *, changed: bool) -> tuple[str, ...]:
     if wanted.names and scenario.id not in named:
         return ()
     if wanted.categories and scenario.category not in wanted.categories:
@@ -74,8 +112,9 @@ def _why(scenario: Scenario, wanted: Wanted, named: Mapping[str, str]) -> tuple[
     if why:
         return tuple(why)
     if wanted.everything:
-        return ("all",)
-    return () if scenario.category is Category.SMOKE else ("whole suite",)
+        return (ALL,)
+    # with a change, what it affects decides about smoke
+    return () if scenario.category is Category.SMOKE and not changed else (SUITE,)
 
 
 def _named(suite: Suite, names: Sequence[str], root: Path) -> dict[str, str]:

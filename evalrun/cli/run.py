@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -20,6 +20,11 @@ Categories = Annotated[list[Category] | None, typer.Option("--category", help="O
 Stages = Annotated[list[str] | None, typer.Option("--stage", help="Only this stage (repeatable).")]
 Tags = Annotated[list[str] | None, typer.Option("--tag", help="Only scenarios with this tag (repeatable).")]
 Everything = Annotated[bool, typer.Option("--all", help="Smoke scenarios too.")]
+ChangedSince = Annotated[
+    str | None, typer.Option(metavar="REF", help="Only what a change since REF (its merge base with HEAD) can affect.")
+]
+OnMissingBase = Annotated[str, typer.Option(help="error, or all: what to do where git cannot tell what changed.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Also list changed files that selected nothing.")]
 Profile = Annotated[str, typer.Option(help="A profile of the settings.")]
 Target = Annotated[str, typer.Option(help="The target to run against.")]
 Models = Annotated[list[str] | None, typer.Option("--model", help="role=provider:model (repeatable).")]
@@ -46,6 +51,9 @@ def run(  # noqa: PLR0917  typer reads one option from each parameter
     stage: Stages = None,
     tag: Tags = None,
     everything: Everything = False,
+    changed_since: ChangedSince = None,
+    on_missing_base: OnMissingBase = "error",
+    verbose: Verbose = False,
     profile: Profile = "",
     target: Target = "",
     model: Models = None,
@@ -71,7 +79,7 @@ def run(  # noqa: PLR0917  typer reads one option from each parameter
     overrides = use_case.Overrides(
         profile=profile,
         target=target,
-        models=_models(model or []),
+        models=models(model or []),
         budget=budget,
         concurrency=concurrency,
         store=store,
@@ -87,7 +95,13 @@ def run(  # noqa: PLR0917  typer reads one option from each parameter
         everything=everything,
     )
     request = use_case.RunRequest(
-        start=Path.cwd(), wanted=wanted, overrides=overrides, fail_fast=fail_fast, resume=resume
+        start=Path.cwd(),
+        wanted=wanted,
+        since=since(use_case, changed_since, on_missing_base),
+        verbose=verbose,
+        overrides=overrides,
+        fail_fast=fail_fast,
+        resume=resume,
     )
     with reporters(Wish(format=report_format, output=output), os.environ, beside=True) as made:
         try:
@@ -97,7 +111,14 @@ def run(  # noqa: PLR0917  typer reads one option from each parameter
     raise typer.Exit(result.exit_code)
 
 
-def _models(written: list[str]) -> dict[Role, ModelName]:
+def since(use_case: Any, reference: str | None, on_missing_base: str) -> Any:
+    """What --changed-since and --on-missing-base say; None when nothing. Raises UsageError."""
+    if on_missing_base not in ("error", "all"):
+        raise UsageError(f"--on-missing-base is {on_missing_base!r}", remedy="write error or all")
+    return None if reference is None else use_case.Since(reference=reference, otherwise=on_missing_base)
+
+
+def models(written: list[str]) -> dict[Role, ModelName]:
     """`role=provider:model` options. Raises UsageError."""
     chosen: dict[Role, ModelName] = {}
     for text in written:

@@ -24,10 +24,11 @@ from evalrun.loading.suite import load_suite
 from evalrun.redaction import Redactor
 from evalrun.results import JudgeTrust, RunHeader, RunResult, TrialResult
 from evalrun.runner import Heard, Pace, Runner
-from evalrun.selection import Selection, Wanted, select
+from evalrun.selection import Selection, Wanted
 from evalrun.suite import Suite
 from evalrun.trial import Workings
 from evalrun.usage import Role
+from evalrun.use_cases.choosing import Since, choose
 from evalrun.use_cases.feasible import check_feasible
 from evalrun.use_cases.planning import Planned, plan_trials, skeleton_of
 from evalrun.use_cases.wiring import Rooms, make_calls, make_chain, make_server, make_store, make_target, needed_roles
@@ -36,10 +37,12 @@ from evalrun.verdict import exit_code
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest:
-    """What the user asked for. `start` is the folder it was asked in."""
+    """What the user asked for. `start` is the folder it was asked in. `verbose`: say what selected nothing."""
 
     start: Path
     wanted: Wanted = field(default_factory=Wanted)
+    since: Since | None = None
+    verbose: bool = False
     overrides: Overrides = field(default_factory=Overrides)
     fail_fast: bool = False
     resume: bool = False
@@ -177,13 +180,23 @@ async def _run(
         )
         job = _plan(ground)
         voices.started(job.header)
-        for line in (*job.planned.notices, *job.rooms.ledger.notices, *_notices_of(store)):
+        for line in (
+            *_said_of(job.selection, request),
+            *job.planned.notices,
+            *job.rooms.ledger.notices,
+            *_notices_of(store),
+        ):
             voices.notice(line)
         result = await _play(job, signals)
         voices.finished(result)
         return result
     finally:
         await store.close()
+
+
+def _said_of(selection: Selection, request: RunRequest) -> Sequence[str]:
+    idle = [f"changed and selected nothing: {p}" for p in selection.idle] if request.verbose else []
+    return (*selection.notices, *idle)
 
 
 def _notices_of(store: object) -> Sequence[str]:
@@ -194,10 +207,10 @@ def _plan(ground: _Ground) -> _Job:
     """Choose, resolve every name, and refuse what cannot be played: nothing is spent yet."""
     settings, earlier = ground.settings, ground.earlier
     wanted = ground.request.wanted
-    if earlier is not None and wanted == Wanted():
+    if earlier is not None and wanted == Wanted() and ground.request.since is None:
         known = {s.id for s in ground.suite.scenarios}
         wanted = Wanted(names=tuple(s.id for s in earlier.scenarios if s.id in known))
-    selection = select(ground.suite, wanted, settings.root)
+    selection = choose(ground.suite, settings, wanted, ground.request.since)
     run_id = earlier.header.id if earlier else f"{datetime.now(UTC):%Y-%m-%d}-{secrets.token_hex(3)}"
     target = make_target(settings)
     server = make_server(settings, run_id, ground.environ, ground.tmp)
