@@ -44,6 +44,10 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "dsn": "evalrun.databases.server:Server",
     },
     "prices": {"genai": "evalrun.prices:GenaiPrices"},
+    "past": {
+        "sqlite": "evalrun.stores.past:sqlite_past",
+        "postgresql": "evalrun.stores.past_postgres:postgres_past",
+    },
     "imports": {"python": "evalrun.import_closure:closures"},
 }
 

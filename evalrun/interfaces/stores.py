@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Protocol
 
 from evalrun.results import Exchange, RunHeader, RunResult, TrialResult
+from evalrun.usage import Role
 
 
 class Store(Protocol):
@@ -33,3 +37,23 @@ class Store(Protocol):
 
     async def close(self) -> None:
         """Flush and close; idempotent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastTrials:
+    """The mean over the last trials of a scenario: seconds, and USD and calls by role. `calls` may be unknown."""
+
+    trials: int
+    seconds: float
+    cost: Mapping[Role, Decimal]
+    calls: Mapping[Role, float] = field(default_factory=dict)
+
+
+class Past(Protocol):
+    """Looks up what trials took before, without opening a history for writing."""
+
+    async def __call__(self, location: str, key_part: str, scenarios: Sequence[str]) -> Mapping[str, PastTrials]:
+        """By scenario, of trials whose key holds a part such as `models=…`. Calls are looked up for `scenarios` only.
+
+        Empty where there is no history yet. Raises StoreFailed when there is one that cannot be read.
+        """

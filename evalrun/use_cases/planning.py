@@ -84,11 +84,16 @@ def skeleton_of(scenario: Scenario, reasons: Sequence[str]) -> ScenarioResult:
     )
 
 
+def models_key(settings: Settings) -> str:
+    """What of a trial's key says which models played."""
+    return hash_of({r.value: str(m) for r, m in settings.models.items()})
+
+
 def _shared_key(settings: Settings, suite: Suite) -> dict[str, str]:
     """What shapes every result: models, judges, rules, target, the agent's code."""
     target = settings.targets[settings.target]
     return {
-        "models": hash_of({r.value: str(m) for r, m in settings.models.items()}),
+        "models": models_key(settings),
         "judges": hash_of([settings.judges, settings.judge.gate, settings.judge.options]),
         "style rules": suite.style.digest,
         "target": hash_of([target.adapter, target.entry, target.options]),

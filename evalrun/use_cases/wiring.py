@@ -58,8 +58,8 @@ def make_server(settings: Settings, run: str, environ: Mapping[str, str], tmp: P
     return server
 
 
-def make_store(settings: Settings) -> Store:
-    """The history. The scheme of a URL names the kind of store; anything else is a file."""
+def store_place(settings: Settings) -> tuple[str, str]:
+    """The kind of store and where it is. The scheme of a URL names the kind; anything else is a file."""
     location = settings.store
     scheme = location.partition("://")[0] if "://" in location else ""
     kind = "postgresql" if scheme.startswith("postgres") else (scheme or "sqlite")
@@ -67,6 +67,12 @@ def make_store(settings: Settings) -> Store:
         location = str(
             settings.root / location.removeprefix("sqlite://").lstrip("/") if scheme else settings.root / location
         )
+    return kind, location
+
+
+def make_store(settings: Settings) -> Store:
+    """The history. Raises UnknownName, UsageError."""
+    kind, location = store_place(settings)
     store: Store = plugins.load("stores", kind)(location)
     return store
 
@@ -81,7 +87,12 @@ def make_chain(settings: Settings) -> tuple[JudgeChain, tuple[JudgeTrust, ...]]:
     allowed, why = may_gate(settings.judge.gate)
     for name in settings.judges:
         options = settings.judge.options.get(name, {})
-        setup = JudgeSetup(options=options, max_output_tokens=settings.judge.max_output_tokens)
+        setup = JudgeSetup(
+            options=options,
+            max_output_tokens=settings.judge.max_output_tokens,
+            confirm=settings.judge.confirm if allowed else 0,
+            canaries=settings.judge.canaries and allowed,
+        )
         judge: Judge = plugins.load("judges", name)(setup)
         judges.append(judge)
         if not judge.deterministic:

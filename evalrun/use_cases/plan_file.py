@@ -1,0 +1,136 @@
+"""A plan as a JSON document that machines share: what was selected and why, and what each is expected to take."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from evalrun.errors import UsageError
+from evalrun.usage import Role
+from evalrun.use_cases.forecast import Expected
+from evalrun.use_cases.plan import Plan
+
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedScenario:
+    """One selected scenario. `seconds` weigh it when shards are made; `shard` is "i/n"."""
+
+    id: str
+    reasons: tuple[str, ...]
+    title: str = ""
+    category: str = ""
+    stage: str = ""
+    path: str = ""
+    line: int = 0
+    objective: str = ""
+    persona: str = ""
+    seconds: float = 0.0
+    shard: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanFile:
+    """What of a plan is read back."""
+
+    schema_version: int
+    target: str
+    commit: str
+    selection: str
+    suite_size: int
+    selected: tuple[PlannedScenario, ...]
+    models: dict[str, str] = field(default_factory=dict)
+
+
+def document(plan: Plan) -> dict[str, Any]:
+    """The whole plan as plain values."""
+    selection = plan.selection
+    return {
+        "schema_version": VERSION,
+        "target": plan.target,
+        "commit": plan.commit,
+        "models": dict(plan.models),
+        "selection": selection.line,
+        "suite_size": selection.suite_size,
+        "selected": [
+            {
+                "id": s.id,
+                "reasons": list(selection.reasons[s.id]),
+                "title": s.title,
+                "category": s.category.value,
+                "stage": s.stage,
+                "path": s.where.file,
+                "line": s.where.line,
+                "objective": s.objective,
+                "persona": s.persona,
+                "shard": str(plan.shards[s.id]) if s.id in plan.shards else "",
+                **expected(plan.each[s.id]),
+            }
+            for s in selection.chosen
+        ],
+        "idle": list(selection.idle),
+        "expected": expected(plan.chosen),
+        "full_suite": expected(plan.whole),
+        "saved": round(plan.saved, 4),
+        "matrix": matrix(plan),
+        "notices": list(plan.notices),
+    }
+
+
+def expected(of: Expected) -> dict[str, Any]:
+    """An expectation as plain values: exact money as text, calls by role."""
+    return {
+        "scenarios": of.scenarios,
+        "trials": of.trials,
+        "calls": {r.value: round(of.calls.get(r, 0.0), 2) for r in Role},
+        "cost_usd": f"{of.usd:.6f}",
+        "cost_usd_by_role": {r.value: f"{of.cost.get(r, 0):.6f}" for r in Role},
+        "seconds": round(of.seconds, 1),
+        "elapsed_seconds": round(of.elapsed, 1),
+        "basis": of.basis,
+    }
+
+
+def matrix(plan: Plan) -> dict[str, Any]:
+    """The matrix of a dynamic job: one entry a shard, none when nothing is selected."""
+    shards = sorted(set(plan.shards.values()))
+    return {
+        "include": [
+            {
+                "shard": str(shard),
+                "number": shard.number,
+                "scenarios": sum(own == shard for own in plan.shards.values()),
+                "seconds": round(plan.seconds_of(shard)),
+            }
+            for shard in shards
+        ]
+    }
+
+
+def text_of(value: object, *, indent: int | None = None) -> str:
+    """Plain values as JSON, in ASCII so that any terminal and any job output takes it."""
+    text = json.dumps(value, indent=indent, separators=None if indent else (",", ":"))
+    # a CI service reads `##[command]` anywhere in a line of output; the value stays the same
+    return text.replace("##[", "##\\u005b")
+
+
+def read_plan(path: Path) -> PlanFile:
+    """A plan that `evalrun plan --format json` wrote. Raises UsageError."""
+    remedy = "write it with: evalrun plan --format json --output FILE"
+    try:
+        found = msgspec.json.decode(path.read_bytes(), type=PlanFile)
+    except OSError as e:
+        raise UsageError(f"the plan {path} cannot be read: {e.strerror}", remedy=remedy) from e
+    except (msgspec.DecodeError, msgspec.ValidationError) as e:
+        raise UsageError(f"{path} is no plan: {e}", remedy=remedy) from e
+    if found.schema_version > VERSION:
+        raise UsageError(
+            f"the plan {path} has version {found.schema_version}, this evalrun knows {VERSION}",
+            remedy="plan and run with the same evalrun",
+        )
+    return found
