@@ -29,6 +29,8 @@ persona = "{provider}:persona-1"
 judge = "{provider}:judge-1"
 [judge]
 gate = "always"
+confirm = 0
+canaries = false
 [providers.{provider}]
 base_url = "{url}"
 {key}

@@ -59,10 +59,16 @@ class Timeouts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeSettings:
-    """How model judges are used. `options` maps a judge's name to its own table."""
+    """How model judges are used. `options` maps a judge's name to its own table.
+
+    `confirm`: how often a low score or a violation is asked about again (0, 2 or 4) before it counts.
+    `canaries`: known-bad turns are hidden among the calls of a judge that gates.
+    """
 
     gate: Gate = Gate.AUTO
     max_output_tokens: int = 700
+    confirm: int = 2
+    canaries: bool = True
     options: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
 

@@ -109,7 +109,7 @@ def _pairs(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
     for name, value in pairs:
         key = key_of(name)
         if key in found:
-            raise _Refused(f"duplicate key {name!r}")
+            raise _Refused(f"duplicate key {name[:40]!r}")
         found[key] = value
     return found
 

@@ -38,18 +38,25 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """One integer from 1 to 10 for one criterion of one turn (turn 0: the whole conversation)."""
+    """One integer from 1 to 10 for one criterion of one turn (turn 0: the whole conversation).
+
+    `given`: all answers in the order asked, where the turn was judged again; `value` is their median.
+    """
 
     turn: int
     criterion: str
     value: int
     reason: str = ""
     quote: str = ""
+    given: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckAnswer:
-    """One answer to an adversarial check of one turn. `violated` only with a quote that code found."""
+    """One answer to an adversarial check of one turn. `violated` only with a quote that code found.
+
+    `given`: all answers in the order asked, where the check was asked again; most of them decide.
+    """
 
     check: str
     turn: int
@@ -57,6 +64,7 @@ class CheckAnswer:
     critical: bool = False
     quote: str = ""
     reason: str = ""
+    given: tuple[bool, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

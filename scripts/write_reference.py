@@ -151,8 +151,8 @@ def wording(kind: Kind) -> str:
             return "one of " + ", ".join(f"`{c}`" for c in choices)
         case Text(what=what):
             return what
-        case Integer(least=least, most=most):
-            return f"a whole number from {least} to {most}"
+        case Integer(least=least, most=most, even=even):
+            return f"{'an even' if even else 'a whole'} number from {least} to {most}"
         case Amount(what=what):
             return what
         case ListOf(item=item):

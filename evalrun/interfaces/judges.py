@@ -57,7 +57,14 @@ class Judge(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeSetup:
-    """What a judge is made from. `options` is its own table in the settings."""
+    """What a judge is made from, once for a run. `options` is its own table in the settings.
+
+    `confirm`: how often a low score or a violation is asked about again. `canaries`: known-bad
+    turns are hidden among the calls of a model judge. Both are for a judge that gates: where
+    nothing can change a verdict, nothing is paid for it.
+    """
 
     options: Mapping[str, object]
     max_output_tokens: int = 700
+    confirm: int = 0
+    canaries: bool = False

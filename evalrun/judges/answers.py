@@ -36,12 +36,16 @@ class Doubtful(Unreadable):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """One criterion of one answer. `value` is an integer from 1 to 10."""
+    """One criterion of one answer. `value` is an integer from 1 to 10.
+
+    `given`: all values in the order asked, where it was asked again; `value` is then their median.
+    """
 
     criterion: str
     value: int
     reason: str = ""
     quote: str = ""
+    given: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,12 +59,16 @@ class ReadScores:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadCheck:
-    """An answer to a check. `claimed`: the judge sees a violation; `violated`: and code found its quote."""
+    """An answer to a check. `claimed`: the judge sees a violation; `violated`: and code found its quote.
+
+    `given`: every `violated` in the order asked, where it was asked again; most of them decide.
+    """
 
     violated: bool
     claimed: bool
     quote: str
     reason: str
+    given: tuple[bool, ...] = ()
 
 
 def read_scores(text: str, criteria: Sequence[str]) -> ReadScores:
@@ -120,8 +128,14 @@ def _exactly(text: str, expected: Mapping[str, str]) -> Mapping[str, object]:
         raise Unreadable(f"missing: {', '.join(missing)}")
     unknown = sorted(found.keys() - expected.keys() - HARMLESS)
     if unknown:
-        raise Unreadable(f"unexpected: {', '.join(unknown)}")
+        raise Unreadable(f"unexpected: {_named(unknown)}")
     return found
+
+
+def _named(keys: Sequence[str]) -> str:
+    """Keys of an answer, short enough to be shown to the judge again."""
+    shown = ", ".join(" ".join(k[:40].split()) for k in keys[:5])
+    return shown if len(keys) <= 5 else f"{shown} and {len(keys) - 5} more"
 
 
 def _mark(criterion: str, value: object, warnings: list[str]) -> Mark:
@@ -131,7 +145,7 @@ def _mark(criterion: str, value: object, warnings: list[str]) -> Mark:
         raise Unreadable(f"missing: score of {criterion}")
     unknown = sorted(value.keys() - {"quote", "reason", "score"})
     if unknown:
-        raise Unreadable(f"unexpected in {criterion}: {', '.join(unknown)}")
+        raise Unreadable(f"unexpected in {criterion}: {_named(unknown)}")
     score = _score(criterion, value["score"], warnings)
     reason, quote = (_string(k, value) if k in value else "" for k in ("reason", "quote"))
     return Mark(criterion=criterion, value=score, reason=reason, quote=quote)

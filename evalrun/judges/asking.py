@@ -62,14 +62,18 @@ class Asked:
     sent: Mapping[str, object] | None = None
     warnings: tuple[str, ...] = ()
 
+    def located(self) -> Asked:
+        """The same with its place before its reason."""
+        return replace(self, reason=f"{self.question.about}: {self.reason}")
 
-async def ask(model: ModelEndpoint, question: Question, max_output_tokens: int) -> Asked:
+
+async def ask(model: ModelEndpoint, question: Question, limit: int) -> Asked:
     """Ask. A cut or empty answer is asked for once more with twice the room, an unusable one once more by name.
 
-    Every way to fail is a value, so that questions asked side by side do not cancel each other.
+    `limit`: the room of the first call in tokens. Every way to fail is a value, so that questions asked side by side do not cancel each other.
     """
     asked = Asked(question=question)
-    messages, limit = list(question.messages), max_output_tokens
+    messages = list(question.messages)
     enlarged = repeated = False
     while True:
         try:

@@ -6,23 +6,15 @@ out is not looked at: its trial is an error.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-from evalrun.folding import invisible_in, visible
+from evalrun.folding import visible
 from evalrun.interfaces.judges import Case, JudgeSetup
+from evalrun.judges.tripwires import attempts_in
 from evalrun.results import Judgement, JudgementStatus
 from evalrun.style import Finding, Severity, StyleRules
 from evalrun.style_checks.table import CompiledRules
 from evalrun.transcript import InboundKind, Observed, Turn
-
-_VERDICT_LIKE = re.compile(
-    r"\{[^{}]{0,400}?[\"'][\w ]{1,40}[\"']\s{0,9}:\s{0,9}(?:10|[1-9]|true|\"pass)", re.IGNORECASE
-)
-_ROLE_LINE = re.compile(r"(?mi)^[^\S\n]*(?:user|assistant|system|judge|human|tool)\s*:")
-_CLOSING_TAG = re.compile(
-    r"</\s*(?:transcript|conversation|data|system|user)\s*>|<\|im_(?:start|end)\|>", re.IGNORECASE
-)
 
 
 class Rules:
@@ -62,7 +54,7 @@ class Rules:
         if not (case.transcript.agent_turns or unsettled or expected):
             message = "in the whole conversation the agent said nothing and called no tool"
             findings.append(_hard("nothing_said", message, 0))
-        return self._judgement(findings, _attempts(turns))
+        return self._judgement(findings, attempts_in(turns))
 
     def _of_turn(self, case: Case, index: int) -> list[Finding]:
         turn = case.transcript.turns[index]
@@ -124,23 +116,3 @@ def _built_in(turn: Turn, case: Case) -> list[Finding]:
             message = f"a message to {names.get(bubble.to, bubble.to)!r}, the step names {allowed}"
             found.append(_hard("wrong_recipient", message, turn.number, bubble.text, i))
     return found
-
-
-def _attempts(turns: Sequence[Turn]) -> tuple[str, ...]:
-    """Warnings about text that looks made for the judge."""
-    found = []
-    for turn in turns:
-        for bubble in turn.said:
-            signs = [
-                name
-                for name, hit in (
-                    ("a verdict object", _VERDICT_LIKE.search(bubble.text)),
-                    ("a role line", _ROLE_LINE.search(bubble.text)),
-                    ("a closing tag", _CLOSING_TAG.search(bubble.text)),
-                    ("invisible characters", invisible_in(bubble.text)),
-                )
-                if hit
-            ]
-            if signs:
-                found.append(f"injection attempt in turn {turn.number}: {', '.join(signs)}")
-    return tuple(found)

@@ -14,15 +14,24 @@ from datetime import datetime, timedelta
 
 from evalrun.transcript import Bubble, InboundKind, Opening, ToolCall, Transcript, Turn
 
-_CONTROL = re.compile(r"<|\[(?=/?[A-Z_]+\])|[\x7f-\x9f\u2028\u2029]")
+_CONTROL = re.compile(
+    r"<|\[(?=/?[A-Z_]+\])|[\x7f-\x9f\u2028\u2029]"
+    # hidden text, such as tags that only a model reads, and overrides of the reading direction: shown as what they are
+    r"|[\u00ad\u034f\u061c\u115f\u1160\u180e\u200b\u202a-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0\U000e0000-\U000e007f]"
+)
 _DEEPEST = 12
 
 
 def dumped(value: object) -> str:
-    """Compact JSON on one line that holds no line break, no control token and nothing that cannot be sent."""
+    """Compact JSON on one line that holds no line break, no control token, nothing hidden and nothing unsendable."""
     text = json.dumps(_plain(value, _DEEPEST), ensure_ascii=False, separators=(",", ":"))
-    text = _CONTROL.sub(lambda m: f"\\u{ord(m.group()):04x}", text)
+    text = _CONTROL.sub(_escaped, text)
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _escaped(found: re.Match[str]) -> str:
+    """The character in JSON's notation, two halves where it takes two."""
+    return re.sub("(.{4})", r"\\u\1", found.group().encode("utf-16-be").hex())
 
 
 def fenced(lines: Iterable[str], mark: str) -> str:

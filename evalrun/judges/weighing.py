@@ -5,13 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 from evalrun.interfaces.judges import Case
 from evalrun.judges.answers import PARSER_VERSION, ReadCheck, ReadScores, quoted_in
 from evalrun.judges.asking import Asked
 from evalrun.judges.prompts import prompt_hash
+from evalrun.judges.questions import turns_up_to
 from evalrun.judges.transcript_data import spoken
+from evalrun.judges.tripwires import repeats_a_verdict
 from evalrun.results import Ruler
 from evalrun.rubric import Rubric
 from evalrun.verdict import CheckAnswer, Marks, Score, shown, weigh
@@ -20,7 +23,7 @@ from evalrun.verdict import CheckAnswer, Marks, Score, shown, weigh
 def scores_of(asked: Sequence[Asked]) -> tuple[Score, ...]:
     """All scores, in the order asked."""
     return tuple(
-        Score(turn=a.question.turn, criterion=m.criterion, value=m.value, reason=m.reason, quote=m.quote)
+        Score(turn=a.question.turn, criterion=m.criterion, value=m.value, reason=m.reason, quote=m.quote, given=m.given)
         for a in asked
         if isinstance(a.value, ReadScores)
         for m in a.value.marks
@@ -37,10 +40,22 @@ def checks_of(asked: Sequence[Asked]) -> tuple[CheckAnswer, ...]:
             critical=a.question.rubric.critical,
             quote=a.value.quote,
             reason=a.value.reason,
+            given=a.value.given,
         )
         for a in asked
         if isinstance(a.value, ReadCheck)
     )
+
+
+def guarded(case: Case, asked: Asked) -> Asked:
+    """The answer, unless it gives good scores that stand word for word in what it was shown."""
+    value = asked.value
+    if not isinstance(value, ReadScores) or min(m.value for m in value.marks) < asked.question.rubric.passing.minimum:
+        return asked
+    if not repeats_a_verdict(value.marks, turns_up_to(case.transcript, asked.question.turn)):
+        return asked
+    reason = "judge compromised: it gave exactly the scores that a verdict inside the transcript asks for"
+    return replace(asked, value=None, code="judge_compromised", reason=reason)
 
 
 def doubts(case: Case, asked: Sequence[Asked]) -> tuple[str, ...]:
@@ -48,6 +63,7 @@ def doubts(case: Case, asked: Sequence[Asked]) -> tuple[str, ...]:
     found: list[str] = []
     for a in asked:
         found += a.warnings
+        found += [f"{a.question.about}: {w}" for w in _asked_again(a)]
         if isinstance(a.value, ReadScores):
             found += [f"{a.question.about}: {w}" for w in _score_doubts(case, a, a.value)]
         elif a.value is not None and a.value.claimed and not a.value.violated:
@@ -58,6 +74,22 @@ def doubts(case: Case, asked: Sequence[Asked]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _asked_again(asked: Asked) -> list[str]:
+    """What came of asking again, where it was done."""
+    if isinstance(asked.value, ReadScores):
+        floor = asked.question.rubric.passing.minimum
+        low = [m for m in asked.value.marks if m.given and min(m.given) < floor]
+        return [f"{m.criterion} was judged {len(m.given)} times: {_listed(m.given)}; {m.value} counts" for m in low]
+    if asked.value is not None and asked.value.given:
+        given = asked.value.given
+        return [f"asked {len(given)} times, {sum(given)} times a violation"]
+    return []
+
+
+def _listed(values: Sequence[int]) -> str:
+    return ", ".join(str(v) for v in values)
+
+
 def _score_doubts(case: Case, asked: Asked, read: ReadScores) -> list[str]:
     found = list(read.warnings)
     marks = weigh(scores_of([asked]), asked.question.rubric.passing)
@@ -65,7 +97,7 @@ def _score_doubts(case: Case, asked: Asked, read: ReadScores) -> list[str]:
         claim, fact = ("pass", "fail") if read.claimed else ("fail", "pass")
         found.append(f"the judge's own verdict is {claim}, its scores {fact}; only the scores count")
     at = asked.question.turn
-    words = spoken([t for t in case.transcript.turns if not at or t.number <= at])
+    words = spoken(turns_up_to(case.transcript, at))
     unfound = [m.criterion for m in read.marks if m.quote and not quoted_in(m.quote, words)]
     if unfound:
         found.append(f"quotes the agent did not say: {', '.join(unfound)}")
@@ -92,8 +124,11 @@ def _violation(check: CheckAnswer) -> str:
     return f"check {check.check} is violated{at}: {check.quote[:120]!r}"
 
 
-def ruler_of(case: Case, asked: Sequence[Asked], version: str) -> Ruler:
-    """Everything that shapes a score, part by part; nothing that is drawn anew for each trial."""
+def ruler_of(case: Case, asked: Sequence[Asked], version: str, *, confirm: int) -> Ruler:
+    """Everything that shapes a score, part by part; nothing that is drawn anew for each trial.
+
+    `confirm`: how often a bad answer is asked for again.
+    """
     rubrics = [*([case.rubric] if case.rubric else []), *case.checks]
     schemas = {a.question.rubric.id: _hash(a.question.schema) for a in asked}
     sent = sorted({json.dumps(a.sent, sort_keys=True, default=str) for a in asked if a.sent is not None})
@@ -108,6 +143,7 @@ def ruler_of(case: Case, asked: Sequence[Asked], version: str) -> Ruler:
             "rubrics": ", ".join(f"{r.id}:{r.digest or _content_hash(r)}" for r in rubrics),
             "criteria": ", ".join(c.id for r in rubrics for c in r.criteria),
             "schemas": ", ".join(f"{k}:{v}" for k, v in sorted(schemas.items())),
+            "confirm": str(confirm),
         }
     )
 

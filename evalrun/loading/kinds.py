@@ -120,20 +120,23 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Integer:
-    """A whole number."""
+    """A whole number; with `even` none that is odd."""
 
     least: int = 0
     most: int = 1_000_000
+    even: bool = False
 
     def schema(self) -> dict[str, object]:
         """An integer with its bounds."""
-        return {"type": "integer", "minimum": self.least, "maximum": self.most}
+        bounds: dict[str, object] = {"type": "integer", "minimum": self.least, "maximum": self.most}
+        return bounds | ({"multipleOf": 2} if self.even else {})
 
     def read(self, node: Node, problems: Problems) -> int:
         """The number."""
         value = integer_of(node) if node.kind is NodeKind.TEXT else None
-        if value is None or not self.least <= value <= self.most:
-            raise problems.refuse(node, f"a whole number from {self.least} to {self.most}", "write one without quotes")
+        if value is None or not self.least <= value <= self.most or (self.even and value % 2):
+            kind = "an even" if self.even else "a whole"
+            raise problems.refuse(node, f"{kind} number from {self.least} to {self.most}", "write one without quotes")
         return value
 
 

@@ -75,6 +75,16 @@ JUDGE = Table(
     fields=(
         Field(name="gate", kind=Text(choices=tuple(Gate)), meaning="auto: once it has earned it; always; never"),
         Field(name="max_output_tokens", kind=Integer(least=50, most=100_000), meaning="of one judge call"),
+        Field(
+            name="confirm",
+            kind=Integer(least=0, most=4, even=True),
+            meaning="how often a low score or a violation is asked again: 0, 2 (default) or 4",
+        ),
+        Field(
+            name="canaries",
+            kind=Flag(),
+            meaning="whether known-bad turns are hidden among the calls of a judge that gates (default true)",
+        ),
         Field(name="options", kind=MappingOf(value=MappingOf(value=Anything())), meaning="a table for each judge"),
     ),
 )

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from evalrun.judges.canaries import CANARIES
 from tests.scripted_server import Answer, Script
 
 ROOT = Path(__file__).parents[2]
@@ -53,6 +54,11 @@ check = "placeholders"
 severity = "hard"
 say = "No placeholder."
 """
+RAW = """\
+[judge]
+confirm = 0
+canaries = false
+"""
 CRITERIA = ("character", "objective", "responsiveness", "format")
 
 
@@ -61,12 +67,18 @@ def scores(*values: int, reason: str = "as seen") -> str:
     return json.dumps({c: {"quote": "", "reason": reason, "score": v} for c, v in zip(CRITERIA, values, strict=True)})
 
 
-def judge_says(*values: int) -> Script:
-    """A script whose judge always gives the same scores and whose persona says goodbye."""
+def is_canary(body: Mapping[str, object]) -> bool:
+    """Whether a judge is shown one of the known-bad turns that evalrun hides among its calls."""
+    shown = json.dumps(body, ensure_ascii=False)
+    return any(c.user in shown for c in CANARIES)
 
-    def script(role: str, _body: Mapping[str, object]) -> Answer | str:
+
+def judge_says(*values: int) -> Script:
+    """A script whose judge gives the same scores to all but canaries and whose persona says goodbye."""
+
+    def script(role: str, body: Mapping[str, object]) -> Answer | str:
         if role == "judge":
-            return scores(*values)
+            return scores(1, 1, 1, 1) if is_canary(body) else scores(*values)
         if role == "persona":
             return json.dumps({"message": "thanks, tell me more", "done": False})
         return "a reply of the agent"
@@ -109,8 +121,13 @@ class Project:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, "utf-8")
 
-    def fill(self, bot: str, *, settings: str = "", rules: str = RULES, rubric: str = RUBRIC) -> Project:
-        """A bot of a few lines, a persona, a rubric, style rules, and models on the scripted server."""
+    def fill(
+        self, bot: str, *, settings: str = "", judge: str = RAW, rules: str = RULES, rubric: str = RUBRIC
+    ) -> Project:
+        """A bot of a few lines, a persona, a rubric, style rules, and models on the scripted server.
+
+        `judge` is the table of that name; by default no call is made beside the one a turn.
+        """
         self.write("my_bot.py", bot)
         self.write("personas/ana.yaml", PERSONA)
         if rubric:
@@ -122,6 +139,7 @@ class Project:
             "evalrun.toml",
             f"""\
 {settings}
+{judge}
 [models]
 agent = "compatible:agent-1"
 persona = "compatible:persona-1"

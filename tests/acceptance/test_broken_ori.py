@@ -32,6 +32,9 @@ class Broken(Ori):
         await super().handle(Faulty(session), inbound)
 '''
 SETTINGS = """\
+[judge]
+confirm = 0
+canaries = false
 [models]
 agent = "compatible:agent-1"
 persona = "compatible:persona-1"

@@ -61,7 +61,14 @@ def metered() -> Script:
 def play(project: Project, provider: str, url: str) -> Ran:
     """Run both scenarios over a provider, with prices of our own."""
     project.write("scenarios/talk.yaml", TALK)
-    lines = ["[models]", *(f'{role} = "{provider}:{role}-1"' for role in PRICES), f"[providers.{provider}]"]
+    lines = [
+        "[judge]",
+        "confirm = 0",
+        "canaries = false",
+        "[models]",
+        *(f'{role} = "{provider}:{role}-1"' for role in PRICES),
+        f"[providers.{provider}]",
+    ]
     lines += [f'base_url = "{url}"', 'api_key_env = "VENDOR_TOKEN"', "[prices]"]
     for role, price in PRICES.items():
         figures = {

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.acceptance.projects import is_canary
 from tests.docs import pages
 from tests.docs.pages import DOCS, Command, File
 from tests.scripted_server import ScriptedServer
@@ -23,9 +24,12 @@ def name_of(page: Path) -> str:
     return str(page.relative_to(pages.ROOT))
 
 
-def answer(role: str, _body: Mapping[str, object]) -> str:
+def answer(role: str, body: Mapping[str, object]) -> str:
     """What the models of the pages say: a reader's own models say something else."""
     if role == "judge":
+        if is_canary(body):
+            block = {"quote": "", "reason": "rude and broken", "score": 1}
+            return json.dumps({"warmth": block, "clarity": block})
         block = {"quote": "With pleasure", "reason": "kind and plain", "score": 8}
         return json.dumps({"warmth": block, "clarity": block | {"score": 7}})
     if role == "persona":
