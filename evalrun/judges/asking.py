@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from evalrun.errors import BudgetReached, CannotJudge
 from evalrun.interfaces.models import Finish, Message, ModelEndpoint, ModelReply
@@ -13,6 +14,7 @@ from evalrun.judges.prompts import again_messages
 from evalrun.rubric import Rubric, RubricKind
 
 Answer = ReadScores | ReadCheck
+AskOne = Callable[["Question"], Coroutine[Any, Any, "Asked"]]
 
 PARAMETERS = (
     "temperature",

@@ -7,12 +7,12 @@ else, beside the first trial that is judged.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from evalrun.interfaces.judges import Case
 from evalrun.judges.answers import ReadScores
-from evalrun.judges.asking import Asked, Question
+from evalrun.judges.asking import AskOne, Asked, Question
 from evalrun.judges.questions import fresh_mark, question_of
 from evalrun.rubric import Rubric, RubricKind, Scope
 from evalrun.transcript import Bubble, InboundKind, Opening, Transcript, Turn
@@ -45,8 +45,6 @@ CANARIES = (
     ),
 )
 
-Ask = Callable[[Question], Awaitable[Asked]]
-
 
 @dataclass(slots=True, kw_only=True)
 class Watch:
@@ -56,7 +54,7 @@ class Watch:
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     _known: dict[str, Sequence[Asked]] = field(default_factory=dict)
 
-    async def look(self, case: Case, ask: Ask) -> Sequence[Asked]:
+    async def look(self, case: Case, ask: AskOne) -> Sequence[Asked]:
         """Ask the canaries of the case's rubric where nobody has, and say what they show.
 
         Nothing for a sound judge; otherwise the answers that passed, or that never came. The

@@ -9,12 +9,12 @@ a violation is asked about again before it counts.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from evalrun.interfaces.judges import Case, JudgeSetup
 from evalrun.judges.answers import PARSER_VERSION
-from evalrun.judges.asking import Asked, Question, ask
+from evalrun.judges.asking import AskOne, Asked, Question, ask
 from evalrun.judges.canaries import Watch, silenced
 from evalrun.judges.confirming import confirmed, wants_confirming
 from evalrun.judges.questions import asked_again, questions_of
@@ -22,8 +22,6 @@ from evalrun.judges.weighing import checks_of, doubts, guarded, reason_of, ruler
 from evalrun.results import Judgement, JudgementStatus
 from evalrun.rubric import PassRule
 from evalrun.verdict import Outcome, weigh
-
-AskOne = Callable[[Question], Awaitable[Asked]]
 
 
 class RubricJudge:
