@@ -14,7 +14,7 @@ from functools import partial
 
 from evalrun.interfaces.judges import Case, JudgeSetup
 from evalrun.judges.answers import PARSER_VERSION
-from evalrun.judges.asking import AskOne, Asked, Question, ask
+from evalrun.judges.asking import Asked, AskOne, Question, ask
 from evalrun.judges.canaries import Watch, silenced
 from evalrun.judges.confirming import confirmed, wants_confirming
 from evalrun.judges.questions import asked_again, questions_of
