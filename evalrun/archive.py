@@ -14,9 +14,9 @@ import msgspec
 
 from evalrun.errors import StoreFailed
 from evalrun.redaction import sanitise
-from evalrun.results import RESULTS_VERSION, Exchange, RunHeader, RunResult, TrialResult
+from evalrun.results import RESULTS_VERSION, Exchange, RunHeader, RunResult, ShardResult, TrialResult
 
-T = TypeVar("T", TrialResult, RunHeader, RunResult, Exchange)
+T = TypeVar("T", TrialResult, RunHeader, RunResult, Exchange, ShardResult)
 DEEPEST = 60
 
 
@@ -33,11 +33,12 @@ def _plain(value: object) -> object:
 
 _ENCODER = msgspec.json.Encoder(enc_hook=_plain, decimal_format="string")
 _VERSION = msgspec.json.Decoder(_Version)
-_DECODERS: Mapping[type, Any] = {k: msgspec.json.Decoder(k) for k in (TrialResult, RunHeader, RunResult, Exchange)}
+_KINDS = (TrialResult, RunHeader, RunResult, Exchange, ShardResult)
+_DECODERS: Mapping[type, Any] = {k: msgspec.json.Decoder(k) for k in _KINDS}
 _HEAD = b'{"schema_version":%d,' % RESULTS_VERSION
 
 
-def encode(value: TrialResult | RunHeader | RunResult | Exchange) -> bytes:
+def encode(value: TrialResult | RunHeader | RunResult | Exchange | ShardResult) -> bytes:
     """A result as a JSON object that names its version. Never fails on what a target said or returned."""
     return _HEAD + _bytes(value)[1:]
 

@@ -209,3 +209,19 @@ class RunResult:
     def spending(self) -> Spending:
         """Over all scenarios."""
         return Spending.total(s.spending for s in self.scenarios)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShardResult:
+    """What one of several machines leaves behind: its own run, and what all of them together were to play.
+
+    `planned` are all selected scenarios as they were before any trial, `shard_of` says which shard
+    (from 1) plays each, `selection` is the line that tells what was selected.
+    """
+
+    number: int
+    of: int
+    selection: str
+    planned: tuple[ScenarioResult, ...]
+    shard_of: Mapping[str, int]
+    run: RunResult

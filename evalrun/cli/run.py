@@ -13,6 +13,7 @@ from evalrun.cli.output import FORMAT, OUTPUT, TABLE, Wish, reporters
 from evalrun.config import Gate
 from evalrun.errors import UsageError
 from evalrun.scenario import Category
+from evalrun.sharding import Shard
 from evalrun.usage import ModelName, Role
 
 Names = Annotated[list[str] | None, typer.Argument(help="Ids, files or folders of scenarios; default: all but smoke.")]
@@ -25,6 +26,13 @@ ChangedSince = Annotated[
 ]
 OnMissingBase = Annotated[str, typer.Option(help="error, or all: what to do where git cannot tell what changed.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Also list changed files that selected nothing.")]
+PlanOption = Annotated[
+    Path | None, typer.Option("--plan", metavar="FILE", help="Run what evalrun plan --output wrote.")
+]
+ShardOption = Annotated[str, typer.Option("--shard", metavar="I/N", help="Play only part I of N; then evalrun merge.")]
+ShardFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Where the shard's result goes (default .evalrun/shards/).")
+]
 Profile = Annotated[str, typer.Option(help="A profile of the settings.")]
 Target = Annotated[str, typer.Option(help="The target to run against.")]
 Models = Annotated[list[str] | None, typer.Option("--model", help="role=provider:model (repeatable).")]
@@ -54,6 +62,9 @@ def run(  # noqa: PLR0917  typer reads one option from each parameter
     changed_since: ChangedSince = None,
     on_missing_base: OnMissingBase = "error",
     verbose: Verbose = False,
+    plan: PlanOption = None,
+    shard: ShardOption = "",
+    shard_file: ShardFile = None,
     profile: Profile = "",
     target: Target = "",
     model: Models = None,
@@ -98,6 +109,7 @@ def run(  # noqa: PLR0917  typer reads one option from each parameter
         start=Path.cwd(),
         wanted=wanted,
         since=since(use_case, changed_since, on_missing_base),
+        part=use_case.Part(shard=Shard.parse(shard) if shard else None, plan=plan, file=shard_file),
         verbose=verbose,
         overrides=overrides,
         fail_fast=fail_fast,

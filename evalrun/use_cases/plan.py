@@ -68,7 +68,7 @@ class Plan:
 
 async def plan(request: PlanRequest, environ: Mapping[str, str]) -> Plan:
     """Plan a run. Raises UsageError and its kinds, FileProblems; a history that cannot be read is a notice."""
-    settings = _settings(request, environ)
+    settings = settings_of(request.start, request.overrides, environ)
     suite = load_suite(settings)
     selection = choose(suite, settings, request.wanted, request.since)
     chosen = [s.id for s in selection.chosen]
@@ -91,12 +91,12 @@ async def plan(request: PlanRequest, environ: Mapping[str, str]) -> Plan:
     )
 
 
-def _settings(request: PlanRequest, environ: Mapping[str, str]) -> Settings:
-    """The settings; a plan needs no connection but the history's, so an unset one does not stop it."""
+def settings_of(start: Path, overrides: Overrides, environ: Mapping[str, str]) -> Settings:
+    """The settings; what plays nothing needs no connection but the history's, so an unset one does not stop it."""
     try:
-        return load_settings(request.start, request.overrides, environ)
+        return load_settings(start, overrides, environ)
     except FileProblems:
-        return load_settings(request.start, request.overrides, environ, connect=False)
+        return load_settings(start, overrides, environ, connect=False)
 
 
 async def _past(settings: Settings, chosen: list[str]) -> tuple[Mapping[str, PastTrials], tuple[str, ...]]:

@@ -9,13 +9,13 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Awaitable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from evalrun import __version__, git, plugins
 from evalrun.config import Settings
-from evalrun.errors import EvalrunError, StoreFailed, TargetFailed
+from evalrun.errors import EvalrunError, StoreFailed, TargetFailed, UsageError
 from evalrun.interfaces.reports import Progress, Reporter
 from evalrun.interfaces.stores import Store
 from evalrun.interfaces.targets import Capability, SuiteInfo
@@ -31,6 +31,7 @@ from evalrun.usage import Role
 from evalrun.use_cases.choosing import Since, choose
 from evalrun.use_cases.feasible import check_feasible
 from evalrun.use_cases.planning import Planned, plan_trials, skeleton_of
+from evalrun.use_cases.shards import Part, Share, leave, planned_share, said_of, shard_header, share_of, turns_of
 from evalrun.use_cases.wiring import Rooms, make_calls, make_chain, make_server, make_store, make_target, needed_roles
 from evalrun.verdict import exit_code
 
@@ -42,6 +43,7 @@ class RunRequest:
     start: Path
     wanted: Wanted = field(default_factory=Wanted)
     since: Since | None = None
+    part: Part = field(default_factory=Part)
     verbose: bool = False
     overrides: Overrides = field(default_factory=Overrides)
     fail_fast: bool = False
@@ -76,6 +78,7 @@ class _Job:
     """A run that is planned."""
 
     ground: _Ground
+    share: Share
     selection: Selection
     rooms: Rooms
     planned: Planned
@@ -181,7 +184,7 @@ async def _run(
         job = _plan(ground)
         voices.started(job.header)
         for line in (
-            *_said_of(job.selection, request),
+            *said_of(job.share, settings.budget_usd, verbose=request.verbose),
             *job.planned.notices,
             *job.rooms.ledger.notices,
             *_notices_of(store),
@@ -189,14 +192,10 @@ async def _run(
             voices.notice(line)
         result = await _play(job, signals)
         voices.finished(result)
+        leave(settings.root, request.part, job.share, result)
         return result
     finally:
         await store.close()
-
-
-def _said_of(selection: Selection, request: RunRequest) -> Sequence[str]:
-    idle = [f"changed and selected nothing: {p}" for p in selection.idle] if request.verbose else []
-    return (*selection.notices, *idle)
 
 
 def _notices_of(store: object) -> Sequence[str]:
@@ -205,12 +204,10 @@ def _notices_of(store: object) -> Sequence[str]:
 
 def _plan(ground: _Ground) -> _Job:
     """Choose, resolve every name, and refuse what cannot be played: nothing is spent yet."""
-    settings, earlier = ground.settings, ground.earlier
-    wanted = ground.request.wanted
-    if earlier is not None and wanted == Wanted() and ground.request.since is None:
-        known = {s.id for s in ground.suite.scenarios}
-        wanted = Wanted(names=tuple(s.id for s in earlier.scenarios if s.id in known))
-    selection = choose(ground.suite, settings, wanted, ground.request.since)
+    earlier = ground.earlier
+    share = _share(ground)
+    selection = share.own
+    settings = replace(ground.settings, budget_usd=share.budget(ground.settings.budget_usd))
     run_id = earlier.header.id if earlier else f"{datetime.now(UTC):%Y-%m-%d}-{secrets.token_hex(3)}"
     target = make_target(settings)
     server = make_server(settings, run_id, ground.environ, ground.tmp)
@@ -223,11 +220,31 @@ def _plan(ground: _Ground) -> _Job:
     rooms = Rooms(target=target, server=server, calls=calls, ledger=ledger, chain=chain, warm=warm)
     return _Job(
         ground=ground,
+        share=share,
         selection=selection,
         rooms=rooms,
         planned=plan_trials(settings, ground.suite, selection, earlier),
-        header=_header(run_id, settings, selection, trust if Role.JUDGE in needed else (), earlier),
+        header=shard_header(
+            share, _header(run_id, settings, selection, trust if Role.JUDGE in needed else (), earlier)
+        ),
     )
+
+
+def _share(ground: _Ground) -> Share:
+    """What this machine plays: what is asked for, else what the run that is resumed had chosen."""
+    request, earlier = ground.request, ground.earlier
+    wanted = request.wanted
+    if earlier is not None and wanted == Wanted() and request.since is None and request.part == Part():
+        known = {s.id for s in ground.suite.scenarios}
+        wanted = Wanted(names=tuple(s.id for s in earlier.scenarios if s.id in known))
+    if request.part.plan is not None:
+        if wanted != Wanted() or request.since is not None:
+            raise UsageError(
+                "--plan says what is selected, and so does another option", remedy="select when planning, not here"
+            )
+        return planned_share(ground.settings, ground.suite, request.part)
+    selection = choose(ground.suite, ground.settings, wanted, request.since)
+    return share_of(selection, request.part.shard, turns_of(selection))
 
 
 def _header(
