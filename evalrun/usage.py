@@ -59,6 +59,11 @@ class Tokens:
     reasoning: int = 0
     reliable: bool = True
 
+    @property
+    def cached_percent(self) -> int:
+        """The share of what went in that was read from a cache, in whole percent, never rounded up."""
+        return 100 * self.cached // self.input if self.input else 0
+
     def __add__(self, other: Tokens) -> Tokens:
         """The sum; reliable only when both are."""
         return Tokens(

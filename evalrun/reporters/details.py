@@ -139,7 +139,8 @@ class Details:
         for role in Role:
             total = trial.spending.of(role)
             if total.calls or total.cost:
-                tokens = f"{total.tokens.input} tokens in, {total.tokens.output} out"
+                cached = f" ({total.tokens.cached_percent} % cached)" if total.tokens.cached else ""
+                tokens = f"{total.tokens.input} tokens in{cached}, {total.tokens.output} out"
                 parts.append(f"{role.value} {usd(total.cost)} ({total.calls} calls, {tokens})")
         return "; ".join(parts) or "no model was called"
 

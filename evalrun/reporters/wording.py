@@ -92,6 +92,8 @@ def cost_line(run: RunResult, figures: Figures) -> str:
         total += f" ({', '.join(f'{r.value} {figures.by_role[r]}' for r in Role)})"
     if run.spending.estimated:
         total += ", partly estimated"
+    if cached := run.spending.judge.tokens.cached_percent:
+        total += f", {cached} % of the judge's input cached"
     saved = sum((run.spending.of(r).saved for r in Role), start=run.spending.agent.saved * 0)
     if saved:
         total += f", {usd(saved)} saved by recorded answers"

@@ -15,6 +15,7 @@ from evalrun.interfaces.reports import Progress, ReportOptions
 from evalrun.reporters.terminal import Terminal
 from evalrun.results import Judgement, JudgementStatus, RunResult, TrialResult
 from evalrun.transcript import Bubble, InboundKind, Observed, Opening, Route, Turn
+from evalrun.usage import Tokens
 from evalrun.verdict import CheckAnswer, Stop, Verdict
 from tests.reporters.shown import terminal
 from tests.results_samples import (
@@ -335,3 +336,12 @@ def test_estimates_and_saved_money_are_said() -> None:
 def test_nothing_was_chosen() -> None:
     """An empty run has no table and says so."""
     assert "no scenario · no score · $0 of $0.50" in terminal(run_of())
+
+
+def test_the_share_of_the_judges_input_that_was_cached_is_said() -> None:
+    """What the static prefix of the judge's prompts saves, in the totals and beside the trial."""
+    one = passed().trials[0]
+    judge = replace(one.spending.judge, tokens=Tokens(input=900, cached=577, output=60))
+    run = run_of(scenario(one.scenario, replace(one, spending=replace(one.spending, judge=judge))))
+    assert "64 % of the judge's input cached" in terminal(run)
+    assert "cached" not in terminal(run_of(passed()))
