@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from evalrun.interfaces.judges import Case
 from evalrun.judges.answers import ReadScores
 from evalrun.judges.asking import Asked, AskOne, Question
-from evalrun.judges.questions import fresh_mark, question_of
+from evalrun.judges.questions import question_of
+from evalrun.judges.transcript_data import fresh_mark
 from evalrun.rubric import Rubric, RubricKind, Scope
 from evalrun.transcript import Bubble, InboundKind, Opening, Transcript, Turn
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import secrets
 from dataclasses import replace
 from functools import partial
 
@@ -11,7 +10,7 @@ from evalrun.interfaces.judges import Case
 from evalrun.judges.answers import read_check, read_scores
 from evalrun.judges.asking import Question
 from evalrun.judges.prompts import check_messages, check_schema, score_messages, score_schema
-from evalrun.judges.transcript_data import spoken
+from evalrun.judges.transcript_data import fresh_mark, spoken
 from evalrun.judges.tripwires import signs_in
 from evalrun.rubric import Criterion, Rubric, RubricKind, Scope
 from evalrun.style import Finding, Severity
@@ -23,15 +22,6 @@ def questions_of(case: Case) -> list[Question]:
     mark = fresh_mark()
     scored = [case.rubric] if case.rubric else []
     return [question_of(case, r, at, mark) for r in (*scored, *case.checks) for at in looks(case.transcript, r)]
-
-
-def fresh_mark() -> str:
-    """A mark for the fences of a transcript.
-
-    Drawn after the conversation has ended, so that nothing in it can hold the mark; one for all
-    calls of a trial, so that vendors cache the shared beginning of its transcripts.
-    """
-    return secrets.token_hex(4)
 
 
 def question_of(case: Case, rubric: Rubric, at: int, mark: str) -> Question:

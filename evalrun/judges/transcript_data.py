@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
@@ -32,6 +33,15 @@ def dumped(value: object) -> str:
 def _escaped(found: re.Match[str]) -> str:
     """The character in JSON's notation, two halves where it takes two."""
     return re.sub("(.{4})", r"\\u\1", found.group().encode("utf-16-be").hex())
+
+
+def fresh_mark() -> str:
+    """A mark for the fences of a transcript.
+
+    Drawn after the conversation has ended, so that nothing in it can hold the mark; one for all
+    calls of a trial, so that vendors cache the shared beginning of its transcripts.
+    """
+    return secrets.token_hex(4)
 
 
 def fenced(lines: Iterable[str], mark: str) -> str:

@@ -139,7 +139,7 @@ def test_b04_an_unusable_answer_is_asked_again_once_then_an_error(text: str) -> 
     judgement, server = judged(lambda _, __: text, TWO[:1], scored=rubric())
     assert (server.calls(), judgement.outcome, judgement.code) == (2, Outcome.ERROR, "unreadable")
     assert judgement.scores == ()
-    assert "Your answer cannot be used: " in server.received[1].said
+    assert "Your answer cannot be used." in server.received[1].said
 
 
 def test_b04_the_second_answer_counts() -> None:
