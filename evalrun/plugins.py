@@ -100,8 +100,14 @@ def use_case(name: str) -> Any:
 
 def wait_for(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine to its end. The event loop is loaded now, so that `--help` loads none."""
-    result: T = importlib.import_module("asyncio").run(work)
-    return result
+    results: list[T] = []
+
+    async def main() -> None:
+        # handed out here: at its end asyncio writes out what the main task returns, which may be large
+        results.append(await work)
+
+    importlib.import_module("asyncio").run(main())
+    return results[0]
 
 
 def _installed(kind: str) -> tuple[EntryPoint, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -37,6 +38,7 @@ Shards = Annotated[
     int | None, typer.Option(min=1, max=256, help="Machines at most (default 8; table: 1); none stays without work.")
 ]
 SHARDS = 8
+_NOT_ASCII = re.compile(r"[^\n\x20-\x7e]")
 
 
 def register(app: typer.Typer) -> None:
@@ -110,7 +112,7 @@ def _write(path: Path, text: str) -> None:
 
 def _show(text: str) -> None:
     """On standard output; names of files may hold what a terminal obeys or cannot show."""
-    plain = "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
+    plain = _NOT_ASCII.sub(lambda m: m[0] if m[0].isprintable() else m[0].encode("unicode_escape").decode(), text)
     encoding = sys.stdout.encoding or "utf-8"
     screen = Screen(sys.stdout)
     screen.write(plain.encode(encoding, "backslashreplace").decode(encoding) + "\n")

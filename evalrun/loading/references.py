@@ -38,6 +38,16 @@ def check_scenario(scenario: Scenario, node: Node, known: Known, settings: Setti
     _check_worth(scenario, known, settings, problems)
 
 
+def plainly_fits(scenario: Scenario, known: Known, settings: Settings) -> bool:
+    """Whether a scenario that was sound before needs no second look beside the files as they are now."""
+    judge = scenario.judge
+    scored = not judge.rubric or known.rubrics.get(judge.rubric) is RubricKind.SCORED
+    checks = all(known.rubrics.get(c) is RubricKind.CHECK for c in judge.checks)
+    stage = not scenario.stage or not settings.stages or scenario.stage in settings.stages
+    worth = known.hard_rules or bool(scenario.expect) or (bool(judge.rubric) and "rubric" in settings.judges)
+    return scenario.persona in known.personas and scored and checks and stage and worth
+
+
 def _where(node: Node, *path: str) -> Where:
     """The place of a value, else of what it is in."""
     found = next((n for i in range(len(path), 0, -1) if (n := at(node, path[:i]))), node)

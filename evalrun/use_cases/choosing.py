@@ -13,11 +13,10 @@ from evalrun.affected import Closure, affected
 from evalrun.changes import Changes
 from evalrun.config import Settings
 from evalrun.errors import NoMergeBase
+from evalrun.loading.suite import CACHE
 from evalrun.path_patterns import composed
 from evalrun.selection import Change, Selection, Wanted, select
 from evalrun.suite import Suite
-
-CACHE = ".evalrun/cache"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +47,14 @@ def choose(suite: Suite, settings: Settings, wanted: Wanted, since: Since | None
     if not settings.source and found.found:
         notices += ("`source` is not set: a changed file that is no document selects all; set it to the agent's code",)
     return replace(selection, notices=notices)
+
+
+def _ours(path: str, settings: Settings) -> bool:
+    """What running leaves behind where nobody ignores it: no change that anybody made."""
+    store = settings.store
+    lines = str(Path(store).with_suffix(".jsonl")) if store else ""
+    own = path.startswith(".evalrun/") or path in (store, f"{store}-wal", f"{store}-shm", lines)
+    return own or "__pycache__" in path.split("/")
 
 
 def _closures(settings: Settings) -> Mapping[str, Closure]:

@@ -68,9 +68,16 @@ class Forecast:
         self._suite = suite
         self._past = past
         self._price = {r: ledger.price(settings.models[r], TOKENS[r])[0] for r in Role}
+        self._known: dict[str, Expected] = {}
 
     def of(self, scenario: Scenario) -> Expected:
         """One scenario with its repeats."""
+        known = self._known.get(scenario.id)
+        if known is None:
+            known = self._known[scenario.id] = self._of(scenario)
+        return known
+
+    def _of(self, scenario: Scenario) -> Expected:
         repeats = repeats_of(scenario)
         guess = self._calls(scenario)
         past = self._past.get(scenario.id)
@@ -78,7 +85,7 @@ class Forecast:
             turns = guess[Role.AGENT]
             seconds = turns * SECONDS[Role.AGENT] + guess[Role.PERSONA] * SECONDS[Role.PERSONA]
             seconds += SECONDS[Role.JUDGE] if guess[Role.JUDGE] else 0
-            cost = {r: self._price[r] * Decimal(str(guess[r])) for r in Role}
+            cost = {r: price * int(guess[r]) for r, price in self._price.items()}
             calls: Mapping[Role, float] = guess
         else:
             seconds, cost, calls = past.seconds, dict(past.cost), past.calls or guess

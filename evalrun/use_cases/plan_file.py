@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from evalrun.use_cases.forecast import Expected
 from evalrun.use_cases.plan import Plan
 
 VERSION = 1
+_NOT_ASCII = re.compile(r"[^\x00-\x7e]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,11 +114,17 @@ def matrix(plan: Plan) -> dict[str, Any]:
     }
 
 
-def text_of(value: object, *, indent: int | None = None) -> str:
+def text_of(value: object, *, indent: int = 0) -> str:
     """Plain values as JSON, in ASCII so that any terminal and any job output takes it."""
-    text = json.dumps(value, indent=indent, separators=None if indent else (",", ":"))
+    try:
+        data = msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        # the name of a file that is no text: half a surrogate stands for each byte
+        data = json.dumps(value).encode()
+    text = (msgspec.json.format(data, indent=indent) if indent else data).decode()
+    plain = _NOT_ASCII.sub(lambda m: json.dumps(m[0])[1:-1], text)
     # a CI service reads `##[command]` anywhere in a line of output; the value stays the same
-    return text.replace("##[", "##\\u005b")
+    return plain.replace("##[", "##\\u005b")
 
 
 def read_plan(path: Path) -> PlanFile:

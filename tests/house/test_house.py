@@ -95,9 +95,9 @@ def test_except_exception_stands_where_it_may() -> None:
     assert found - allowed == set()
 
 
-@pytest.mark.parametrize("command", [["--help"], ["run", "--help"], ["schema", "scenario"], ["validate"]])
+@pytest.mark.parametrize("command", [["--help"], ["run", "--help"], ["schema", "scenario"], ["validate"], ["plan"]])
 def test_start_loads_nothing_heavy(command: list[str]) -> None:
-    """Help and validation load no SDK, SQL library, HTTP stack or terminal library."""
+    """Help, validation and a plan load no SDK, SQL library, HTTP stack or terminal library."""
     code = (
         f"import sys\nfrom evalrun.__main__ import main\nsys.argv = ['evalrun', *{command!r}]\n"
         "try:\n    main()\nexcept SystemExit:\n    pass\n"
