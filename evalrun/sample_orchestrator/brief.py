@@ -27,13 +27,16 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brief:
-    """A reply: what is told, then at most one question. `prompt` is the stage's or event's own.
+    """A reply: what is told, then at most one question.
+
+    `stage` names the prompt in `prompts/stages/` that it is phrased with, `prompt` is an event's or action's own.
 
     `fixed`: said in code's own words, a bubble for each line; no model is asked. For what must be
     exact, and must be said whatever the model is doing. `price`: the one price that may be named.
     """
 
-    prompt: str
+    prompt: str = ""
+    stage: str = ""
     told: tuple[Line, ...] = ()
     asked: Line | None = None
     max_bubbles: int = 2

@@ -14,7 +14,7 @@ from evalrun.sample_orchestrator.extraction.folding import fold
 from evalrun.sample_orchestrator.guard import Frame, breach
 from evalrun.sample_orchestrator.language import Language
 from evalrun.sample_orchestrator.settings import Settings
-from evalrun.sample_orchestrator.user import User
+from evalrun.sample_orchestrator.user import StageName, User
 
 _LANGUAGES = {Language.FR: "French, with tu", Language.EN: "English"}
 FIXED = "fixed"
@@ -59,7 +59,9 @@ class Phraser:
     def __init__(self, model: Model, settings: Settings) -> None:
         self._model = model
         self._settings = settings
-        self._character = resources.files(__package__).joinpath("prompts/ori.md").read_text("utf-8").strip()
+        prompts = resources.files(__package__).joinpath("prompts")
+        self._character = prompts.joinpath("ori.md").read_text("utf-8").strip()
+        self._stages = {str(s): prompts.joinpath(f"stages/{s}.md").read_text("utf-8").strip() for s in StageName}
 
     async def phrase(self, brief: Brief, user: User, past: Past) -> Phrased:
         """The bubbles of a reply. A fixed brief never waits for the model."""
@@ -89,6 +91,7 @@ class Phraser:
         parts = (
             self._character,
             self._settings.style_block.strip(),
+            self._stages[brief.stage].format(price=brief.price) if brief.stage else "",
             brief.prompt.strip(),
             f"Known of this person: {known or 'nothing yet'}.",
             f"Now write, in {_LANGUAGES[user.language]}: {' '.join(line.task for line in brief.lines)} {question}",

@@ -22,7 +22,7 @@ from evalrun.sample_orchestrator.tool_use import ToolUse
 from evalrun.sample_orchestrator.user import StageName, User
 
 NAME = "check_in"
-PROMPT = stage.PROMPT
+PROMPT = "You write first, after the meeting."
 
 _STAGES = (StageName.MATCHING, StageName.MEETING, StageName.FEEDBACK)
 _WORDINGS = {
@@ -57,7 +57,7 @@ def say(user: User, _data: Mapping[str, object]) -> Brief:
     """A word, then how it was."""
     said = tuple(w.format(name=called(user.first_name)) for w in _WORDINGS[user.language])
     lead = Line(task="Greet them by name and say that you are thinking of them after the meeting.", wordings=said)
-    return Brief(prompt=PROMPT, told=(lead,), asked=stage.say(user, Scene()).asked)
+    return Brief(stage=stage.NAME, prompt=PROMPT, told=(lead,), asked=stage.say(user, Scene()).asked)
 
 
 async def due(connection: AsyncConnection, now: datetime, settings: Settings) -> tuple[str, ...]:

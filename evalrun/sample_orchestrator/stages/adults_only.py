@@ -11,7 +11,6 @@ from evalrun.sample_orchestrator.user import ADULT, Field, StageName, User
 NAME = StageName.ADULTS_ONLY
 NEXT: StageName | None = None
 GOAL = "Nobody under age is in the funnel."
-PROMPT = "This person is under age. Be kind and clear; nothing is possible before they are an adult."
 
 _WORDINGS = {
     Language.FR: (
@@ -54,4 +53,4 @@ def say(user: User, _scene: Scene) -> Brief:
         wordings=_WORDINGS[user.language],
         mentions=("adulte", "majeur", "adult"),
     )
-    return Brief(prompt=PROMPT, told=(line,))
+    return Brief(stage=NAME, told=(line,))

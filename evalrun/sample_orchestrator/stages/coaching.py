@@ -17,7 +17,6 @@ from evalrun.sample_orchestrator.user import Field, StageName, Topic, User
 NAME = StageName.COACHING
 NEXT = StageName.MATCHING
 GOAL = "The user leaves with one thing to try, and knows what happens next."
-PROMPT = "You give this person one small, kind and concrete piece of advice for the next meeting. You are no therapist."
 
 FR, EN = Language.FR, Language.EN
 _WHAT = Question(
@@ -105,8 +104,8 @@ def say(user: User, scene: Scene) -> Brief:
     """Ask what to work on, then leave them to it."""
     if user.settled(Field.TOPIC):
         line = Line(task="Wish them well and say that you stay near.", wordings=_TOGETHER[user.language])
-        return Brief(prompt=PROMPT, told=(*scene.before, line))
-    return Brief(prompt=PROMPT, told=scene.before, asked=put(_WHAT, Field.TOPIC, user))
+        return Brief(stage=NAME, told=(*scene.before, line))
+    return Brief(stage=NAME, told=scene.before, asked=put(_WHAT, Field.TOPIC, user))
 
 
 def _advice(topic: Topic, language: Language) -> Line:

@@ -18,7 +18,6 @@ from evalrun.sample_orchestrator.user import Field, StageName, User
 NAME = StageName.FEEDBACK
 NEXT = StageName.COACHING
 GOAL = "Ori knows how the meeting was; nobody who had a bad time is asked to go back."
-PROMPT = "This person has been on a first meeting. Listen, take no side, say nothing of what the other one said."
 
 FR, EN = Language.FR, Language.EN
 _HOW = Question(
@@ -119,8 +118,8 @@ def say(user: User, scene: Scene) -> Brief:
     """Ask what is not settled yet."""
     name = _name(user.meeting)
     if not user.settled(Field.IMPRESSION):
-        return Brief(prompt=PROMPT, told=scene.before, asked=put(_HOW, Field.IMPRESSION, user, name=name))
-    return Brief(prompt=PROMPT, told=scene.before, asked=put(_AGAIN, Field.AGAIN, user, name=name))
+        return Brief(stage=NAME, told=scene.before, asked=put(_HOW, Field.IMPRESSION, user, name=name))
+    return Brief(stage=NAME, told=scene.before, asked=put(_AGAIN, Field.AGAIN, user, name=name))
 
 
 def _impressed(user: User, meeting: Meeting, impression: Impression) -> Reaction:

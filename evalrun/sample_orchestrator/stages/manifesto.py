@@ -17,7 +17,6 @@ from evalrun.sample_orchestrator.user import Field, StageName, User
 NAME = StageName.MANIFESTO
 NEXT = StageName.PRICING
 GOAL = "The user knows how Ori works and says that it suits them."
-PROMPT = "The profile of this person is done. Tell how you work: one person at a time, and a real meeting soon."
 
 FR, EN = Language.FR, Language.EN
 _WAY = {
@@ -88,10 +87,10 @@ def say(user: User, scene: Scene) -> Brief:
     """Tell the way on arrival, then ask whether it suits; no question to who said no."""
     if user.agreed is False:
         line = Line(task="Say that there is no hurry and that « oui » (« yes » in English) is enough to go on.", wordings=_NOT_FOR_THEM[user.language], mentions=("oui", "yes"))  # fmt: skip
-        return Brief(prompt=PROMPT, told=(*scene.before, line))
+        return Brief(stage=NAME, told=(*scene.before, line))
     told = scene.before
     if scene.arrived:
         said = tuple(w.format(name=called(user.first_name)) for w in _WAY[user.language])
         task = "Thank them: the profile is ready. Say that you introduce one person at a time, for a real meeting."
         told = (*told, Line(task=task, wordings=said, mentions=("profil",)))
-    return Brief(prompt=PROMPT, told=told, asked=put(_SUITS, Field.AGREED, user))
+    return Brief(stage=NAME, told=told, asked=put(_SUITS, Field.AGREED, user))

@@ -18,7 +18,6 @@ from evalrun.sample_orchestrator.user import Field, StageName, User
 NAME = StageName.MATCHING
 NEXT = StageName.MEETING
 GOAL = "Both people who fit say whether they want to meet."
-PROMPT = "You are looking for somebody who fits this person, or have found them. Promise nothing, add no detail."
 
 FR, EN = Language.FR, Language.EN
 _SEARCHING = {
@@ -116,14 +115,14 @@ def say(user: User, scene: Scene) -> Brief:
             wordings=_SEARCHING[user.language],
             mentions=_SEARCHING_MENTIONS,
         )
-        return Brief(prompt=PROMPT, told=(*scene.before, line))
+        return Brief(stage=NAME, told=(*scene.before, line))
     if match.answer:
         line = _about(user, match, "Say that you are waiting for the answer of {name}.", _ASKING_THEM[user.language])
-        return Brief(prompt=PROMPT, told=(*scene.before, line))
+        return Brief(stage=NAME, told=(*scene.before, line))
     if Field.WANTS_TO_MEET in user.skipped:
         line = _about(user, match, "Say that they may take their time and answer yes or no.", _THINK[user.language])
-        return Brief(prompt=PROMPT, told=(*scene.before, line))
-    return Brief(prompt=PROMPT, told=scene.before, asked=meets(user, match))
+        return Brief(stage=NAME, told=(*scene.before, line))
+    return Brief(stage=NAME, told=scene.before, asked=meets(user, match))
 
 
 def meets(user: User, match: Match) -> Line:

@@ -21,7 +21,6 @@ from evalrun.sample_orchestrator.user import Field, StageName, User
 NAME = StageName.MEETING
 NEXT = StageName.FEEDBACK
 GOAL = "The two have agreed on a time and a place."
-PROMPT = "You are arranging a first meeting of two people. Name only the day, hour and place you are given."
 
 _SATURDAY = 5
 _OWN_IDEA = time(18, 0)
@@ -73,14 +72,14 @@ def say(user: User, scene: Scene) -> Brief:
     meeting = user.meeting
     if meeting is None:
         name = _name(user.match.partner if user.match else None)
-        return Brief(prompt=PROMPT, told=scene.before, asked=put(FREE, Field.SLOT, user, name=name))
+        return Brief(stage=NAME, told=scene.before, asked=put(FREE, Field.SLOT, user, name=name))
     if meeting.status is MeetingStatus.PROPOSED:
         if meeting.proposed_by == user.id:
-            return Brief(prompt=PROMPT, told=(*scene.before, _standing(user, meeting, "proposed")))
+            return Brief(stage=NAME, told=(*scene.before, _standing(user, meeting, "proposed")))
         if Field.CONFIRMED in user.skipped:
-            return Brief(prompt=PROMPT, told=(*scene.before, _standing(user, meeting, "open")))
-        return Brief(prompt=PROMPT, told=scene.before, asked=suits(user, meeting))
-    return Brief(prompt=PROMPT, told=(*scene.before, _standing(user, meeting, "confirmed")))
+            return Brief(stage=NAME, told=(*scene.before, _standing(user, meeting, "open")))
+        return Brief(stage=NAME, told=scene.before, asked=suits(user, meeting))
+    return Brief(stage=NAME, told=(*scene.before, _standing(user, meeting, "confirmed")))
 
 
 def suits(user: User, meeting: Meeting) -> Line:

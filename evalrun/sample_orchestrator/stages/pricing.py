@@ -20,7 +20,6 @@ from evalrun.sample_orchestrator.user import Field, Plan, StageName, User
 NAME = StageName.PRICING
 NEXT = StageName.MATCHING
 GOAL = "The user knows the price and has said yes or no to it; nothing is charged without a yes."
-PROMPT = f"Tell the price of the membership, {PRICE}, paid once. Name no other figure. No pressure, no discount."
 
 FR, EN = Language.FR, Language.EN
 _TERMS = {
@@ -117,8 +116,8 @@ def say(user: User, scene: Scene) -> Brief:
     told = (*scene.before, terms(user)) if scene.arrived or scene.asks_price else scene.before
     if user.settled(Field.PLAN):
         line = Line(task="Say that nothing is charged and that « je paie » (« i'll pay » in English) is enough one day.", wordings=_NOTHING_CHARGED[user.language], mentions=("rien", "aucun", "pas", "nothing", "not"))  # fmt: skip
-        return Brief(prompt=PROMPT, told=(*told, line), price=PRICE)
-    return Brief(prompt=PROMPT, told=told, asked=put(_PAYS, Field.PLAN, user), price=PRICE)
+        return Brief(stage=NAME, told=(*told, line), price=PRICE)
+    return Brief(stage=NAME, told=told, asked=put(_PAYS, Field.PLAN, user), price=PRICE)
 
 
 def terms(user: User) -> Line:

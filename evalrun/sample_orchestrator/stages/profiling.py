@@ -13,7 +13,6 @@ from evalrun.sample_orchestrator.user import Field, StageName, User
 NAME = StageName.PROFILING
 NEXT = StageName.MANIFESTO
 GOAL = "Ori knows where the user lives, how old they are and what they hope to find."
-PROMPT = "You are getting to know this person, one thing at a time. React to their answer in a few words first."
 FIELDS = (Field.CITY, Field.AGE, Field.LOOKING_FOR)
 
 _MET = {
@@ -65,7 +64,7 @@ def say(user: User, scene: Scene) -> Brief:
     """React in a few words, then ask for the next field."""
     field = next_field(user)
     told = reaction(user, scene)
-    return Brief(prompt=PROMPT, told=told, asked=question(field, user) if field else None)
+    return Brief(stage=NAME, told=told, asked=question(field, user) if field else None)
 
 
 def reaction(user: User, scene: Scene) -> tuple[Line, ...]:

@@ -44,12 +44,11 @@ class Reaction:
 
 
 class Stage(Protocol):
-    """A stage; plain modules satisfy it."""
+    """A stage; plain modules satisfy it. What the model is told in it is in `prompts/stages/`."""
 
     NAME: StageName
     NEXT: StageName | None
     GOAL: str
-    PROMPT: str
 
     def may_enter(self, user: User) -> bool:
         """Whether a user may be in this stage."""

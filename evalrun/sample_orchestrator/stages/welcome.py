@@ -12,7 +12,6 @@ from evalrun.sample_orchestrator.user import Field, StageName, User
 NAME = StageName.WELCOME
 NEXT = StageName.PROFILING
 GOAL = "The user knows who Ori is and Ori knows how to call the user."
-PROMPT = "You are meeting this person for the first time. Be light and welcoming."
 FIELDS = (Field.FIRST_NAME,)
 
 _WORDINGS = {
@@ -57,4 +56,4 @@ def say(user: User, scene: Scene) -> Brief:
     """Greet at the first contact, then ask the first name."""
     told = (introduction(user.language),) if scene.first_contact else ()
     aside = (scene.aside,) if scene.aside else ()
-    return Brief(prompt=PROMPT, told=(*told, *aside), asked=question(Field.FIRST_NAME, user))
+    return Brief(stage=NAME, told=(*told, *aside), asked=question(Field.FIRST_NAME, user))
