@@ -22,6 +22,8 @@ from evalrun.path_patterns import composed
 GIT_SECONDS = 120
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _SUBMODULE = "160000"
+_PLACES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR")
+"""What git tells its hooks, relative to where they were started: the folder itself says it as well."""
 _QUIET = ("-c", "diff.autoRefreshIndex=true", "-c", "core.quotePath=false")
 
 
@@ -110,7 +112,8 @@ class _Git:
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
         """Run it. Raises NoMergeBase when it does not end."""
-        environ = {**os.environ, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
+        environ = {k: v for k, v in os.environ.items() if k not in _PLACES}
+        environ |= {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
         try:
             return subprocess.run(  # noqa: S603  fixed arguments, no shell
                 [self.program, "-C", str(self.root), *_QUIET, *arguments],

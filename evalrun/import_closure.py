@@ -21,16 +21,13 @@ from grimp.exceptions import GrimpException
 from evalrun.errors import UsageError
 
 
-def closures(
-    modules: Mapping[str, Sequence[str]], root: Path, cache: Path | None
-) -> Mapping[str, tuple[frozenset[Path], frozenset[Path]]]:
+def closures(modules: Mapping[str, Sequence[str]], root: Path) -> Mapping[str, tuple[frozenset[Path], frozenset[Path]]]:
     """By group of modules: all files of the project they import, themselves included, and their own files.
 
-    `cache` is a folder for what was read of unchanged files. Raises UsageError for a module that
-    is not there or not in the project, and for code that cannot be read.
+    Raises UsageError for a module that is not there or not in the project, and for code that cannot be read.
     """
     importlib.invalidate_caches()
-    code = _Code(root=root.resolve(), cache=cache)
+    code = _Code(root=root.resolve())
     for group, names in modules.items():
         for name in names:
             code.demand(group, name)
@@ -49,12 +46,13 @@ class _Code:
     """The project's own code: top-level names and where they are, and which module imports which."""
 
     root: Path
-    cache: Path | None
     places: dict[str, Path | None] = field(default_factory=dict)
     """By top-level name: the file of a module, the folder of a package, None for what is not the project's."""
     graph: grimp.ImportGraph | None = None
     alone: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """What a module outside any package imports."""
+    """What a module imports that grimp does not read: one outside any package, or in a folder without `__init__`."""
+    loose: dict[str, list[str]] = field(default_factory=dict)
+    """By package: its modules in folders without `__init__`. Imports of those are not told from imports of the package."""
 
     def demand(self, group: str, module: str) -> None:
         """Take in the package of a module that the settings name."""
@@ -79,13 +77,14 @@ class _Code:
             packages = sorted(t for t in done if (p := self.places[t]) and p.is_dir())
             if packages and any(t in packages for t in todo):
                 self.graph = self._build(packages)
+                self._take_loose(packages, self.graph.modules)
                 outside = {m for m in self.graph.modules if m.partition(".")[0] not in self.places}
             else:
                 outside = set()
             for top in todo:
                 if (place := self.places[top]) and place.is_file():
-                    self.alone[top] = tuple(_imports(place))
-                    outside |= set(self.alone[top])
+                    self.alone[top] = tuple(_imports(place, ""))
+            outside |= {name for names in self.alone.values() for name in names}
             for name in outside:
                 self._place(name.partition(".")[0])
 
@@ -96,12 +95,27 @@ class _Code:
                 *packages[1:],
                 include_external_packages=True,
                 exclude_type_checking_imports=True,
-                cache_dir=str(self.cache) if self.cache else None,
+                # its cache goes by modification times: a file written twice in one tick would be missed
+                cache_dir=None,
             )
         except (GrimpException, UnicodeDecodeError) as e:
             raise UsageError(
                 f"the imports of {', '.join(packages)} cannot be read: {e}", remedy="correct that file, or use `watch`"
             ) from e
+
+    def _take_loose(self, packages: Sequence[str], known: set[str]) -> None:
+        """Modules that lie in a package and are not in its graph: in doubt they belong to all that import it."""
+        for top in packages:
+            folder = self.places[top]
+            assert folder is not None
+            self.loose[top] = []
+            for file in sorted(folder.rglob("*.py")):
+                parts = (top, *file.relative_to(folder).with_suffix("").parts)
+                name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+                if name not in known and name not in self.alone and all(p.isidentifier() for p in parts):
+                    self.alone[name] = tuple(_imports(file, name.rpartition(".")[0]))
+                if name in self.alone:
+                    self.loose[top].append(name)
 
     def _place(self, top: str) -> Path | None:
         if top not in self.places:
@@ -133,6 +147,7 @@ class _Code:
                 continue
             reached.add(module)
             todo += self._next(module)
+            todo += self.loose.get(module, ())
             parent = module.rpartition(".")[0]
             todo += [parent] if parent else []
         return reached
@@ -162,8 +177,8 @@ def _spec(top: str) -> ModuleSpec | None:
         return None
 
 
-def _imports(file: Path) -> Iterator[str]:
-    """The absolute names that a file imports; of `from a import b` both `a` and `a.b`. Raises UsageError."""
+def _imports(file: Path, package: str) -> Iterator[str]:
+    """The names that a file of a package ("" for none) imports; of `from a import b` both. Raises UsageError."""
     try:
         tree = ast.parse(file.read_bytes(), filename=str(file))
     except (SyntaxError, ValueError) as e:
@@ -173,6 +188,9 @@ def _imports(file: Path) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (a.name for a in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            yield node.module
-            yield from (f"{node.module}.{a.name}" for a in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            around = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            name = ".".join([*around, *([node.module] if node.module else [])])
+            if name:
+                yield name
+                yield from (f"{name}.{a.name}" for a in node.names)

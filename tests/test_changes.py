@@ -263,3 +263,32 @@ def test_a_file_is_read_as_it_was(repo: Repository) -> None:
     repo.write("sub/a.toml", "new")
     assert b"old" == file_at(repo.root / "sub", base, "a.toml")
     assert file_at(repo.root / "sub", base, "b.toml") is None
+
+
+def test_in_a_hook_the_folder_counts(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Git tells its hooks places relative to where they began."""
+    repo.commit("sub/a.txt")
+    monkeypatch.setenv("GIT_DIR", ".git")
+    monkeypatch.setenv("GIT_INDEX_FILE", ".git/index")
+    monkeypatch.setenv("GIT_WORK_TREE", ".")
+    assert ["a.txt"] == paths(repo, folder="sub")
+
+
+def test_a_worktree_of_its_own_is_a_repository(repo: Repository, tmp_path: Path) -> None:
+    """With its own branch and index."""
+    repo.git("worktree", "add", "-q", "-b", "other", str(tmp_path / "tree"), "main")
+    tree = Repository(root=tmp_path / "tree")
+    tree.write("new.txt")
+    repo.write("elsewhere.txt")
+    assert ["new.txt"] == paths(tree)
+
+
+def test_a_merge_ref_of_depth_two_compares_with_its_parent(repo: Repository, tmp_path: Path) -> None:
+    """What a CI service checks out of a pull request: the merge commit and its two parents."""
+    repo.commit("b.txt", text="mine")
+    repo.git("switch", "-q", "main")
+    repo.commit("only_main.txt")
+    repo.branch("merged")
+    repo.git("merge", "-q", "--no-ff", "--no-edit", "feature")
+    clone = repo.clone(tmp_path / "clone", "--depth", "2", "--branch", "merged")
+    assert ["b.txt"] == paths(clone, "HEAD^1")

@@ -13,7 +13,6 @@ from evalrun.affected import Closure, affected
 from evalrun.changes import Changes
 from evalrun.config import Settings
 from evalrun.errors import NoMergeBase
-from evalrun.loading.suite import CACHE
 from evalrun.path_patterns import composed
 from evalrun.selection import Change, Selection, Wanted, select
 from evalrun.suite import Suite
@@ -67,7 +66,7 @@ def _closures(settings: Settings) -> Mapping[str, Closure]:
     root = settings.root.resolve()
     return {
         name: Closure(files=_relative(files, root), named=_relative(own, root))
-        for name, (files, own) in read(modules, settings.root, settings.root / CACHE / "imports").items()
+        for name, (files, own) in read(modules, settings.root).items()
     }
 
 
