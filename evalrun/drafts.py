@@ -10,6 +10,17 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from evalrun.draft_signs import (
+    ASSISTANT,
+    FENCE,
+    FIRST_PERSON,
+    LABEL,
+    MODEL,
+    REASONING,
+    SPEAKER,
+    STAGE,
+    third_person,
+)
 from evalrun.folding import fold, visible
 from evalrun.goodbyes import closing
 from evalrun.persona import Persona
@@ -50,53 +61,34 @@ def faults_of(draft: Draft) -> tuple[Fault, ...]:
 
 # ------------------------------------------------------------------ form
 
-_FENCE = re.compile(r"```\w*|~~~")
-_REASONING = re.compile(
-    r"</?(?:think|thinking|thought|reasoning|scratchpad)>"
-    r"|^\W{0,5}(?:okay|ok|so|hmm|alright)?\W{0,5}the user (?:wants|said|says|asks|asked|is asking|needs)\b"
-    r"|\bthe user (?:wants|asked|expects|needs) me to\b"
-    r"|\bl'utilisateur (?:veut|demande|souhaite) (?:que je|de moi)\b"
-    r"|\b(?:i should|i need to|i must|i will) (?:respond|reply|answer|stay in character) as\b"
-    r"|\bje dois (?:répondre|jouer|rester) (?:en tant que|dans le rôle|dans mon rôle)\b",
-    re.IGNORECASE,
-)
-_VERBS = (
-    r"(?:sigh|smile|smirk|grin|laugh|nod|shrug|pause|think|look|glance|wink|frown|chuckle|hesitate|type|lean|wave|cough"
-    r"|giggle|blush|shake|roll|gasp)(?:s|es|ing)?"
-    r"|(?:soupire|sourit|rit|rigole|hoche|hausse|réfléchit|regarde|hésite|fronce|souffle|pleure|tousse|rougit|acquiesce"
-    r"|secoue|lève les yeux|tape sur)"
-)
-_STAGE = re.compile(
-    rf"(?<![*\w])\*(?:{_VERBS})\b[^*\n]{{0,60}}\*(?!\*)"
-    rf"|^[ \t]*[(\[](?:{_VERBS})\b[^)\]\n]{{0,60}}[)\]]|[(\[](?:{_VERBS})\b[^)\]\n]{{0,60}}[)\]][ \t]*$",
-    re.IGNORECASE | re.MULTILINE,
-)
-_LABEL = re.compile(
-    r"(?mi)^\W{0,4}(?:user|assistant|agent|human|bot|ai|system|utilisateur|utilisatrice|humain|assistante)\W{0,3}\s?:"
-)
-
 
 def _empty(draft: Draft) -> bool:
-    return not draft.done and not visible(_FENCE.sub("", draft.message))
+    return not draft.done and not visible(FENCE.sub("", draft.message))
 
 
 def _ended_early(draft: Draft) -> bool:
     """It leaves without a word, before its first message or straight after a question."""
-    if not draft.done or visible(_FENCE.sub("", draft.message)):
+    if not draft.done or visible(FENCE.sub("", draft.message)):
         return False
     return not draft.own or (bool(draft.heard) and "?" in draft.heard[-1])
 
 
 def _leaks_reasoning(draft: Draft) -> bool:
-    return _REASONING.search(draft.message) is not None
+    plain = fold(draft.message)
+    third = third_person(fold(draft.persona.name))
+    return REASONING.search(_TYPED.sub("'", draft.message)) is not None or third.search(plain) is not None
 
 
 def _stage_direction(draft: Draft) -> bool:
-    return _STAGE.search(draft.message) is not None
+    return STAGE.search(draft.message) is not None
 
 
 def _both_sides(draft: Draft) -> bool:
-    return _LABEL.search(draft.message) is not None
+    """A line headed by a role, by the persona's own name, or lines of "me" and of somebody else."""
+    if LABEL.search(draft.message) is not None:
+        return True
+    labels = [fold(re.sub(r"[\[\]*:]", "", m)) for m in SPEAKER.findall(draft.message)]
+    return fold(draft.persona.name) in labels or (len(labels) > 1 and FIRST_PERSON.search(draft.message) is not None)
 
 
 def _too_long(draft: Draft) -> bool:
@@ -105,41 +97,26 @@ def _too_long(draft: Draft) -> bool:
 
 # ------------------------------------------------------------------ role
 
-_ASSISTANT = re.compile(
-    r"\bcomment (?:puis-je|je peux|pourrais-je) (?:vous |t'|te )?(?:aider|assister|être utile)"
-    r"|\ben quoi (?:puis-je|je peux) (?:vous |t'|te )?(?:aider|être utile)"
-    r"|\bje suis (?:là|ici) pour (?:vous|t') ?aider"
-    r"|\b(?:voici|voilà) (?:le|un) (?:message|texte|mail|e-mail) (?:que (?:vous pouvez|tu peux)|à) (?:lui )?envoyer"
-    r"|\bn'hésite[sz]? pas à me (?:demander|solliciter)\b"
-    r"|\bhow (?:can|may|could) i (?:help|assist|be of (?:help|assistance|service))\b"
-    r"|\bwhat can i (?:help|assist) you with\b|\bi(?:'m| am) here to (?:help|assist)\b"
-    r"|\bis there anything (?:else )?i can (?:help|assist) you with\b"
-    r"|\bhere(?:'s| is) (?:a|the) (?:message|text|email|reply) (?:that )?you can send\b"
-    r"|\bfeel free to ask me\b",
-)
-_MODEL = re.compile(
-    r"\b(?:as|i am|i'm) (?:just |only )?an? (?:ai|artificial intelligence|(?:large )?language model|chatbot|virtual assistant"
-    r"|ai (?:language )?(?:model|assistant))\b"
-    r"|\b(?:je (?:ne )?suis|en tant qu[e'])(?: que)? ?(?:une? |un simple |une simple )?"
-    r"(?:ia|intelligence artificielle|modèle de langage|assistant virtuel|chatbot)\b",
-)
-
 
 def _speaks_as_assistant(draft: Draft) -> bool:
-    return _ASSISTANT.search(fold(draft.message)) is not None
+    return ASSISTANT.search(fold(draft.message)) is not None
 
 
 def _says_it_is_a_model(draft: Draft) -> bool:
-    return _MODEL.search(fold(draft.message)) is not None
+    return MODEL.search(fold(draft.message)) is not None
 
 
 # ------------------------------------------------------------------ memory
 
 
 def _repeats(draft: Draft) -> bool:
-    """An earlier message word for word; short answers and goodbyes may come again."""
-    plain = fold(draft.message)
-    return len(plain) > SHORT and not closing(draft.message) and plain in {fold(o) for o in draft.own}
+    """An earlier message word for word, whatever its signs; short answers and goodbyes may come again."""
+    plain = _words(draft.message)
+    return len(plain) > SHORT and not closing(draft.message) and plain in {_words(o) for o in draft.own}
+
+
+def _words(text: str) -> str:
+    return " ".join(_WORD.findall(fold(text)))
 
 
 def _stuck(draft: Draft) -> bool:
@@ -150,11 +127,29 @@ def _stuck(draft: Draft) -> bool:
 
 # ------------------------------------------------------------------ facts
 
+AGES = ("âge", "age")
+TOWNS = ("ville", "city", "town")
+"""Names of facts that are told in words of their own: j'ai 34 ans, I live in Leeds."""
+_AGE = re.compile(
+    r"\b(?:j'ai (?:déjà |bientôt )?|j'en ai |i'm |i am )(\d{2})(?: ans(?! d)| years old| yo\b|(?=\s?[.,!?)]|$))"
+)
+_TOWN = re.compile(
+    r"\b(?i:j['’]habite|je vis|i live|i am living|i'm living)(?: maintenant| now)? (?:à|sur|in) ([A-ZÀ-Ý][\w'-]+)"
+    r"|^\W*(?i:je suis (?:à|de)|i'm (?:in|from)) ([A-ZÀ-Ý][\w'-]+)\W*$"
+)
+_AGE_ASKED = re.compile(r"\b(?:ton|votre|your) (?:âge|age)\b|\bquel âge\b|\bhow old\b")
+_TOWN_ASKED = re.compile(
+    r"\b(?:tu vis|tu habites|vous vivez|vous habitez|do you live|ta ville|quelle ville|your city)\b"
+)
+_TOWN_ANSWER = re.compile(r"^\W*(?i:à|in) ([A-ZÀ-Ý][\w'-]+)")
+_OTHER_UNIT = r" ?(?:€|\$|£|%|h\b|heures?|hours?|min|euros?|km|kg|m2|m²|rue|avenue|street|fois|times|jours?|days?|mois|months?|messages?)"
 _EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
 _PHONE = re.compile(r"(?<![\w,.])\+?\d(?:[ .\-/()]{0,2}\d){8,13}(?!\w)")
 _CODE = re.compile(r"\b([A-Z]{1,6})[-–]?(\d{3,})\b")
 _NUMBER = re.compile(r"\d+(?:[  .,]\d{3})*(?:[.,]\d{1,2})?(?!\d)")
 _NOT_DIGIT = re.compile(r"\D")
+_WORD = re.compile(r"\w+")
+_TYPED = re.compile("[’‘ʼ`´]")
 _NAME_PARTS = re.compile(r"[^\W\d_]{3,}")
 
 
@@ -162,22 +157,32 @@ def _reveals(draft: Draft) -> bool:
     """A fact held back is told although the agent asked for nothing.
 
     The agent has asked when its last message holds a question mark, or any of its messages holds
-    a word of the fact's name. Values under three characters are not looked for.
+    a word of the fact's name. Values of one character are not looked for.
     """
     plain = fold(draft.message)
     if draft.heard and "?" in draft.heard[-1]:
         return False
     heard = " ".join(fold(h) for h in draft.heard)
     for name in draft.persona.only_if_asked:
-        value = fold(draft.persona.facts.get(name, ""))
-        told = len(value) >= 3 and re.search(rf"(?<!\w){re.escape(value)}(?!\w)", plain) is not None
-        if told and not any(part in heard for part in _NAME_PARTS.findall(fold(name))):
+        asked = any(_stands(part, heard) for part in _NAME_PARTS.findall(fold(name)))
+        if not asked and _told(fold(draft.persona.facts.get(name, "")), plain):
             return True
     return False
 
 
+def _told(value: str, plain: str) -> bool:
+    """Whether a value stands in a message; a short number only where it counts nothing else than years."""
+    if len(value) == 2 and value.isdigit():
+        return re.search(rf"(?<![\w€$£:.,]){value}(?!\w|[:.,]\d|{_OTHER_UNIT})", plain) is not None
+    return len(value) >= 3 and _stands(value, plain)
+
+
+def _stands(words: str, text: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text) is not None
+
+
 def _contradicts(draft: Draft) -> bool:
-    """An identifier of its own given otherwise, or a fact named beside another number.
+    """An identifier of its own given otherwise, a fact named beside another value, another age or town.
 
     An email, phone number or code (letters and digits) counts when the persona has facts of the
     same kind, none of which is it, and the agent did not bring it up.
@@ -189,17 +194,43 @@ def _contradicts(draft: Draft) -> bool:
         strange = kind(draft.message) - own - kind(heard)
         if strange and {k.partition("|")[0] for k in strange} & {k.partition("|")[0] for k in own}:
             return True
-    return any(_misquoted(name, value, draft.message, heard) for name, value in facts.items())
+    return any(
+        _misquoted(name, value, draft.message, heard) or _misnamed(name, value, draft.message, heard)
+        for name, value in facts.items()
+    )
 
 
 def _misquoted(name: str, value: str, message: str, heard: str) -> bool:
     own, given = _numbers(value), _numbers(message)
+    if fold(name) in AGES and (ages := _ages(message, heard)):
+        return not ages & own and not ages <= _numbers(heard)
     if not own or not given or given & own or given <= _numbers(heard):
         return False
     words = _NAME_PARTS.findall(fold(name))
-    plain = fold(message)
     one_number = len(given) == 1 and len(own) == 1
-    return one_number and bool(words) and all(re.search(rf"(?<!\w){re.escape(w)}(?!\w)", plain) for w in words)
+    return one_number and bool(words) and all(_stands(w, fold(message)) for w in words)
+
+
+def _ages(message: str, heard: str) -> set[str]:
+    """Ages it gives itself: in words for an age, or as the only number after the agent asked for it."""
+    said, asked = set(_AGE.findall(fold(message))), heard.rpartition("\n")[2]
+    years = {n for n in _numbers(message) if len(n) == 2}
+    return said or (years if len(years) == 1 and _AGE_ASKED.search(fold(asked)) else set())
+
+
+def _misnamed(name: str, value: str, message: str, heard: str) -> bool:
+    """Another town than its own, or `my cat is called` with another name; names are known by their capital."""
+    patterns = [_TOWN] if fold(name) in TOWNS else [_called(name)]
+    if fold(name) in TOWNS and _TOWN_ASKED.search(fold(heard.rpartition("\n")[2])):
+        patterns.append(_TOWN_ANSWER)
+    found = [m for p in patterns for m in p.finditer(message)]
+    strange = [m for m in found if not _stands(fold(m[m.lastindex or 0]), fold(heard))]
+    return bool(strange) and not _stands(fold(value), fold(message))
+
+
+def _called(name: str) -> re.Pattern[str]:
+    what = re.escape(name)
+    return re.compile(rf"\b(?i:(?:mon|ma|my) {what} (?:s'appelle|se nomme|is called|is named))\s+([A-ZÀ-Ý][\w'-]+)")
 
 
 def _emails(text: str) -> set[str]:
