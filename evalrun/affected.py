@@ -75,7 +75,7 @@ class _Touched:
 
     def __init__(self, changes: Sequence[Change]) -> None:
         self._changes = changes
-        self._folders = [c.path for c in changes if c.folder]
+        self.folders = [c.path for c in changes if c.folder]
         self._under: dict[str, list[str]] = {}
         self._known: dict[str, tuple[str, ...]] = {}
         for change in changes:
@@ -87,7 +87,7 @@ class _Touched:
     def at(self, path: str) -> tuple[str, ...]:
         """The changed paths that are a path, lie in it, or hold it."""
         found = list(self._under.get(path, ()))
-        found += [f for f in self._folders if path.startswith(f"{f}/")]
+        found += [f for f in self.folders if path.startswith(f"{f}/")]
         return tuple(found)
 
     def by(self, pattern: str) -> tuple[str, ...]:
@@ -186,24 +186,31 @@ class _Graph:
 
     def _source(self, settings: Settings) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The agent's code that changed: what no stage claims, and what stages import without claiming it as their own."""
-        code = self._touched.by_any(settings.source) if settings.source else self._no_docs(settings)
+        code = self._touched.by_any(settings.source) if settings.source else self._no_docs()
         own_files = {composed(f) for f in self._files_of_the_suite()} | {settings.style_rules, settings.file}
         folders = tuple(
             f"{composed(f).rstrip('/')}/" for f in (settings.scenarios, settings.personas, settings.rubrics)
         )
         big = {p for _, paths in self._all for p in paths}
-        claimed = {p for found in self._by_stage.values() for _, paths in found for p in paths}
+        claimed = {p for found in self._by_stage.values() for _, paths in found for p in paths if self._is_whole(p)}
         common = {p for p in claimed if self._is_common(p)}
         loose = [
             p for p in code if p not in own_files and p not in claimed and p not in big and not p.startswith(folders)
         ]
         return tuple(loose), tuple(p for p in code if p in common)
 
-    def _no_docs(self, settings: Settings) -> tuple[str, ...]:
+    def _no_docs(self) -> tuple[str, ...]:
         """Where no `source` is set, everything in the project but what is plainly documents."""
         docs = set(self._touched.by_any(DOCS))
-        del settings
         return tuple(p for p in self._touched.by("**") if p not in docs and not p.startswith("../"))
+
+    def _is_whole(self, path: str) -> bool:
+        """Whether a stage claims all of a changed path: of a folder it may claim a part only."""
+        if path not in self._touched.folders:
+            return True
+        samples = (f"{path}/\0", f"{path}/\0/\0")
+        patterns = [read_pattern(w) for stage in self._stages.values() for w in stage.watch]
+        return any(all(p.matches(s) for s in samples) for p in patterns)
 
     def _is_common(self, path: str) -> bool:
         """Whether a stage imports a file without having named it."""

@@ -38,6 +38,7 @@ def choose(suite: Suite, settings: Settings, wanted: Wanted, since: Since | None
         everything = select(suite, replace(wanted, everything=not wanted.categories), settings.root)
         notice = f"{e.message}: everything is run, as --on-missing-base all says"
         return replace(everything, notices=(notice,), line=f"{everything.line}, {notice}")
+    found = replace(found, found=tuple(c for c in found.found if not _ours(c.path, settings)))
     hit = affected(
         suite, settings, found.found, _closures(settings), settings_changed=_settings_changed(settings, found)
     )

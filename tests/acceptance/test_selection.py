@@ -311,3 +311,36 @@ def test_a_plan_of_another_commit_is_refused(project: Project) -> None:
     ran = project.run("run", "--plan", "plan.json")
     assert (2, True) == (ran.code, "plan and run the same commit" in ran.err)
     assert 2 == project.run("run", "--plan", "README.md").code
+
+
+def test_a_plan_rests_on_the_past_where_there_is_one(project: Project) -> None:
+    """Under the same models only; a broken history is a notice."""
+    assert "estimated from turns" in project.run("plan").out
+    assert 0 == project.run("run", "pause", "reset").code
+    out = project.run("plan").out
+    assert "2 of 6 scenarios from 2 past trials under these models" in out
+    assert "past trials" not in project.run("plan", "--model", "agent=local:other").out
+    (project.root / ".evalrun/history.db").write_bytes(b"broken" * 500)
+    ran = project.run("plan")
+    assert (0, True) == (ran.code, "nothing rests on past trials" in ran.out)
+
+
+def test_what_running_leaves_behind_is_no_change(project: Project) -> None:
+    """The history, the cache and compiled modules, also where nobody ignores them."""
+    (project.root / ".gitignore").unlink()
+    Repository(root=project.root).commit()
+    Repository(root=project.root).git("branch", "-f", "main")
+    assert 0 == project.run("run", "pause").code
+    found = planned(project)
+    assert ([], []) == (found["selected"], found["idle"])
+
+
+def test_a_shard_has_its_share_of_the_budget(project: Project) -> None:
+    """All shares together never pass the whole."""
+    shares = []
+    for number in (1, 2, 3):
+        ran = project.run("run", "--shard", f"{number}/3", "--budget", "0.10", "--format", "json")
+        shares.append(float(ran.report["header"]["cap"]))
+    assert 0.0999 < sum(shares) <= 0.1
+    ran = project.run("merge", ".evalrun/shards", "--format", "json")
+    assert sum(shares) == pytest.approx(float(ran.report["header"]["cap"]))
