@@ -40,7 +40,7 @@ def choose(suite: Suite, settings: Settings, wanted: Wanted, since: Since | None
         return replace(everything, notices=(notice,), line=f"{everything.line}, {notice}")
     found = replace(found, found=tuple(c for c in found.found if not _ours(c.path, settings)))
     hit = affected(
-        suite, settings, found.found, _closures(settings), settings_changed=_settings_changed(settings, found)
+        suite, settings, found.found, closures_of(settings), settings_changed=_settings_changed(settings, found)
     )
     selection = select(suite, wanted, settings.root, Change(affected=hit, line=found.line))
     notices = found.notices
@@ -57,7 +57,7 @@ def _ours(path: str, settings: Settings) -> bool:
     return own or "__pycache__" in path.split("/")
 
 
-def _closures(settings: Settings) -> Mapping[str, Closure]:
+def closures_of(settings: Settings) -> Mapping[str, Closure]:
     """What the modules of each stage import, as paths of the project."""
     modules = {name: stage.modules for name, stage in settings.stages.items() if stage.modules}
     if not modules:
