@@ -38,7 +38,7 @@ Shards = Annotated[
     int | None, typer.Option(min=1, max=256, help="Machines at most (default 8; table: 1); none stays without work.")
 ]
 SHARDS = 8
-_NOT_ASCII = re.compile(r"[^\n\x20-\x7e]")
+_NOT_ASCII = re.compile(r"[^\x20-\x7e]")
 
 
 def register(app: typer.Typer) -> None:
@@ -91,8 +91,7 @@ def plan(  # noqa: PLR0917  typer reads one option from each parameter
     if output is not None:
         _write(output, files.text_of(files.document(found), indent=1) + "\n")
     if plan_format == "table":
-        # a CI service reads `##[command]` anywhere in a line of output
-        text = "\n".join(plugins.use_case("plan_text").lines(found, verbose=verbose)).replace("##[", "#\\#[")
+        text = "\n".join(map(_on_one_line, plugins.use_case("plan_text").lines(found, verbose=verbose)))
     elif plan_format == "json":
         text = "" if output is not None else files.text_of(files.document(found), indent=1)
     else:
@@ -110,10 +109,16 @@ def _write(path: Path, text: str) -> None:
         raise UsageError(f"the plan {path} cannot be written: {e.strerror}", remedy="choose another file") from e
 
 
-def _show(text: str) -> None:
-    """On standard output; names of files may hold what a terminal obeys or cannot show."""
+def _on_one_line(text: str) -> str:
+    """A line that names files, which may hold what a terminal obeys, or a line break."""
     plain = _NOT_ASCII.sub(lambda m: m[0] if m[0].isprintable() else m[0].encode("unicode_escape").decode(), text)
+    # a CI service reads `##[command]` anywhere in a line of output
+    return plain.replace("##[", "#\\#[")
+
+
+def _show(text: str) -> None:
+    """On standard output, in what its encoding has."""
     encoding = sys.stdout.encoding or "utf-8"
     screen = Screen(sys.stdout)
-    screen.write(plain.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+    screen.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
     screen.flush()

@@ -57,16 +57,16 @@ def document(plan: Plan) -> dict[str, Any]:
         "target": plan.target,
         "commit": plan.commit,
         "models": dict(plan.models),
-        "selection": selection.line,
+        "selection": _text(selection.line),
         "suite_size": selection.suite_size,
         "selected": [
             {
                 "id": s.id,
-                "reasons": list(selection.reasons[s.id]),
+                "reasons": [_text(r) for r in selection.reasons[s.id]],
                 "title": s.title,
                 "category": s.category.value,
                 "stage": s.stage,
-                "path": s.where.file,
+                "path": _text(s.where.file),
                 "line": s.where.line,
                 "objective": s.objective,
                 "persona": s.persona,
@@ -75,13 +75,18 @@ def document(plan: Plan) -> dict[str, Any]:
             }
             for s in selection.chosen
         ],
-        "idle": list(selection.idle),
+        "idle": [_text(path) for path in selection.idle],
         "expected": expected(plan.chosen),
         "full_suite": expected(plan.whole),
         "saved": round(plan.saved, 4),
         "matrix": matrix(plan),
-        "notices": list(plan.notices),
+        "notices": [_text(n) for n in plan.notices],
     }
+
+
+def _text(name: str) -> str:
+    """A name of a file as text; bytes that are none are written out, since JSON has no half surrogates."""
+    return name.encode("utf-8", "backslashreplace").decode()
 
 
 def expected(of: Expected) -> dict[str, Any]:
@@ -116,11 +121,7 @@ def matrix(plan: Plan) -> dict[str, Any]:
 
 def text_of(value: object, *, indent: int = 0) -> str:
     """Plain values as JSON, in ASCII so that any terminal and any job output takes it."""
-    try:
-        data = msgspec.json.encode(value)
-    except UnicodeEncodeError:
-        # the name of a file that is no text: half a surrogate stands for each byte
-        data = json.dumps(value).encode()
+    data = msgspec.json.encode(value)
     text = (msgspec.json.format(data, indent=indent) if indent else data).decode()
     plain = _NOT_ASCII.sub(lambda m: json.dumps(m[0])[1:-1], text)
     # a CI service reads `##[command]` anywhere in a line of output; the value stays the same

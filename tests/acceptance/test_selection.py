@@ -344,3 +344,52 @@ def test_a_shard_has_its_share_of_the_budget(project: Project) -> None:
     assert 0.0999 < sum(shares) <= 0.1
     ran = project.run("merge", ".evalrun/shards", "--format", "json")
     assert sum(shares) == pytest.approx(float(ran.report["header"]["cap"]))
+
+
+ODD = ("a\nb::error::forged.txt", "##[group]x", "\x1b[31mred", "tab\there", "r\udcffaw", "é 日本 😀", "-rf", " lead")
+
+
+def test_odd_names_of_changed_files_do_no_harm(project: Project) -> None:
+    """They are listed, in one line each, and steer neither a terminal nor a CI service."""
+    for name in ODD:
+        (project.root / name).write_text("x", "utf-8")
+    settings = (project.root / "evalrun.toml").read_text("utf-8")
+    ran = project.run("plan", "--changed-since", "main", "-v")
+    assert 0 == ran.code
+    listed = ran.out.split("changed and selected nothing:\n")[1].splitlines()
+    assert len(ODD) == len(listed)
+    assert all(line.isprintable() and not line.startswith("::") for line in listed)
+    assert "##[" not in ran.out
+    assert {n.replace("\udcff", r"\udcff") for n in ODD} == set(planned(project)["idle"])
+    ran = project.run("run", "--changed-since", "main", "-v", "--format", "json")
+    assert 0 == ran.code
+    assert len(ODD) == sum("selected nothing" in n for n in ran.report["notices"])
+    for report_format in ("table", "markdown"):
+        ran = project.run("run", "--changed-since", "main", "-v", "--format", report_format)
+        assert (0, False) == (ran.code, "\x1b" in ran.out or "##[" in ran.out or "\n::error" in ran.out)
+    assert settings == (project.root / "evalrun.toml").read_text("utf-8")
+
+
+def test_a_plan_needs_no_connection(project: Project) -> None:
+    """Where secrets are missing, as in a pull request of a fork."""
+    settings = (project.root / "evalrun.toml").read_text("utf-8")
+    text = settings.replace('entry = "my_bot:reply"', 'entry = "my_bot:reply"\ndatabase = "${NO_SUCH_DSN}"')
+    project.write("evalrun.toml", 'store = "${NO_SUCH_STORE}"\n' + text)
+    ran = project.run("plan", "--format", "json")
+    assert 0 == ran.code
+    assert 6 == len(ran.report["selected"])
+    assert "nothing rests on past trials" in ran.report["notices"][0]
+
+
+@pytest.mark.parametrize("where", ["scenario", "stage", "shared"])
+def test_a_pattern_that_would_match_nothing_is_refused(project: Project, where: str) -> None:
+    """Not skipped: what it means to watch would never be played."""
+    if where == "scenario":
+        file = project.root / "scenarios/pause.yaml"
+        project.write("scenarios/pause.yaml", file.read_text("utf-8") + 'watch: ["prompts/{a,b}.md"]\n')
+    else:
+        old = "prompts/quote.md" if where == "stage" else "prompts/judge.md"
+        settings = (project.root / "evalrun.toml").read_text("utf-8")
+        project.write("evalrun.toml", settings.replace(old, "/prompts/quote.md"))
+    ran = project.run("plan", "--changed-since", "main")
+    assert (2, True) == (ran.code, "is not read" in ran.err)
