@@ -8,7 +8,6 @@ because one file system keeps another form than the next.
 
 from __future__ import annotations
 
-import functools
 import re
 import unicodedata
 from dataclasses import dataclass
@@ -40,7 +39,6 @@ class PathPattern:
         return _walk(self.parts, tuple(folder.split("/")), below=True)
 
 
-@functools.cache
 def read_pattern(text: str) -> PathPattern:
     """Read one. Raises UsageError for what would silently match nothing here."""
     plain = composed(text.strip()).removeprefix("./")

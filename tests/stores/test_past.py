@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,9 +14,12 @@ from pathlib import Path
 import pytest
 
 from evalrun.errors import StoreFailed
+from evalrun.interfaces.databases import Database
 from evalrun.interfaces.stores import PastTrials
 from evalrun.results import RunResult, TrialResult
 from evalrun.stores.past import TRIALS_AT_MOST, sqlite_past
+from evalrun.stores.past_postgres import postgres_past
+from evalrun.stores.postgres import postgres
 from evalrun.stores.sql import SqlStore
 from evalrun.stores.sqlite import sqlite
 from evalrun.usage import Role
@@ -39,11 +43,11 @@ def played(name: str, minute: int, *, seconds: float, cost: str, outcome: str = 
     return replace(run, header=header)
 
 
-def keep(path: Path, *runs: RunResult) -> None:
-    """Keep runs as a runner does."""
+def keep(path: Path | str, *runs: RunResult) -> None:
+    """Keep runs as a runner does, in a file or on a server."""
 
     async def whole() -> None:
-        store: SqlStore = sqlite(str(path))
+        store: SqlStore = postgres(path) if isinstance(path, str) else sqlite(str(path))
         try:
             await store.open()
             for run in runs:
@@ -101,3 +105,36 @@ def test_a_history_that_cannot_be_read_says_so(tmp_path: Path) -> None:
     for name in ("a.db", "b.db"):
         with pytest.raises(StoreFailed, match="cannot be read"):
             look(tmp_path / name)
+
+
+@pytest.mark.parametrize("form", ["postgresql+asyncpg", "postgresql", "postgres"])
+def test_a_history_on_postgres_tells_the_same(
+    database: Database, form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing before there are tables, then means and calls as of a file."""
+    monkeypatch.chdir(tmp_path)
+    url = form + database.url.removeprefix("postgresql+asyncpg")
+    assert {} == asyncio.run(postgres_past(url, ";models=abc;", ["a"]))
+    runs = [played("a", 1, seconds=10, cost="0.01"), played("a", 2, seconds=20, cost="0.03")]
+    runs += [played("b", 3, seconds=5, cost="0", key="models=other;"), played("c", 4, seconds=1, cost="0.5")]
+    keep(url, *runs)
+    keep(tmp_path / "history.db", *runs)
+    expected = look(tmp_path / "history.db", "a", "c")
+    assert {"a", "c"} == set(expected)
+    assert expected == asyncio.run(postgres_past(url, ";models=abc;", ["a", "c"]))
+
+
+def test_a_server_that_is_not_there_says_so(free_port: int) -> None:
+    """A plan then rests on turns."""
+    with pytest.raises(StoreFailed, match="cannot be used") as raised:
+        asyncio.run(postgres_past(f"postgresql://u:secret-word@127.0.0.1:{free_port}/x", ";models=abc;", []))
+    assert "secret-word" not in str(raised.value)
+
+
+@pytest.fixture
+def free_port() -> int:
+    """A port where nobody listens."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port: int = taken.getsockname()[1]
+    return port
