@@ -29,6 +29,7 @@ FILE_OF = {
     "persona": ("personas", "`personas/**/*.yaml`"),
     "rubric": ("rubrics", "`rubrics/**/*.yaml`"),
     "style_rules": ("style_rules", "`style_rules.toml`"),
+    "label": ("labels", "the file that a rubric names under `labelled`: one a line in `*.jsonl`, a list in `*.yaml`"),
     "settings": ("settings", "`[tool.evalrun]` in `pyproject.toml`, or `evalrun.toml` without that heading"),
 }
 

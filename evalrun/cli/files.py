@@ -11,7 +11,7 @@ import typer
 from evalrun import plugins
 from evalrun.errors import FileProblems
 
-KINDS = ("scenario", "persona", "rubric", "style_rules", "settings")
+KINDS = ("scenario", "persona", "rubric", "style_rules", "settings", "label")
 RULES = typer.Option("--rules", help="A file of style rules; by default the project's.", metavar="FILE")
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from evalrun.errors import UnknownName
 from evalrun.loading.fields import Table
 from evalrun.loading.kinds import nearest
+from evalrun.loading.labels import LABEL
 from evalrun.loading.people_and_rulers import PERSONA, RUBRIC
 from evalrun.loading.scenarios import SCENARIO
 from evalrun.loading.settings_shape import SETTINGS
@@ -19,6 +20,7 @@ KINDS: Mapping[str, Table] = {
     "rubric": RUBRIC,
     "style_rules": STYLE_RULES,
     "settings": SETTINGS,
+    "label": LABEL,
 }
 _IN_TOML = ("style_rules", "settings")
 
