@@ -6,6 +6,7 @@ error; money running out is not a judge's fault and passes through.
 
 from __future__ import annotations
 
+import re
 import time
 import traceback
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,10 @@ from evalrun.errors import BudgetReached, EvalrunError
 from evalrun.interfaces.judges import Case, Judge
 from evalrun.results import Judgement, JudgementStatus
 from evalrun.style import Severity
+from evalrun.usage import ModelName
 from evalrun.verdict import Outcome, outcome_of
+
+_FAMILY = re.compile("[a-z]{2,}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +81,12 @@ def may_gate(gate: Gate) -> tuple[bool, str]:
     if gate is Gate.NEVER:
         return False, "is advisory: judge.gate is never"
     return False, "is advisory: it has not earned a gate (not calibrated on labelled turns)"
+
+
+def akin(judge: ModelName, agent: ModelName) -> str:
+    """The family that two models share ("gpt", "claude"), "" when they share none that can be told by their names."""
+    one, other = (_FAMILY.match(m.model.rpartition("/")[2].casefold()) for m in (judge, agent))
+    return one[0] if one is not None and other is not None and one[0] == other[0] else ""
 
 
 async def _asked(judge: Judge, case: Case) -> Judgement:

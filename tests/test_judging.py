@@ -13,13 +13,14 @@ from evalrun.config import Gate
 from evalrun.errors import BudgetReached, ModelFailed, Where
 from evalrun.expectation import Evidence
 from evalrun.interfaces.judges import Case
-from evalrun.judging import JudgeChain, may_gate, rule
+from evalrun.judging import JudgeChain, akin, may_gate, rule
 from evalrun.persona import Persona
 from evalrun.results import Judgement, JudgementStatus
 from evalrun.rubric import PassRule
 from evalrun.scenario import Category, Scenario, UserStep
 from evalrun.style import Finding, Severity, StyleRules
 from evalrun.transcript import Transcript
+from evalrun.usage import ModelName
 from evalrun.verdict import CheckAnswer, Outcome, Score, weigh
 
 HERE = Where(file="x.yaml", line=1)
@@ -188,3 +189,18 @@ def test_money_running_out_is_not_the_judges_fault() -> None:
 def test_only_code_stops_a_conversation(judges: tuple[Fixed, ...], stops: bool) -> None:
     """A hard finding ends it at once; model judges are not asked in the middle."""
     assert stops == (JudgeChain(judges=judges, gates={}).watch(CASE) is not None)
+
+
+@pytest.mark.parametrize(
+    ("judge", "agent", "family"),
+    [
+        ("openai:gpt-6", "openai:gpt-6-mini", "gpt"),
+        ("openai:gpt-6", "router:openai/gpt-6-mini", "gpt"),
+        ("anthropic:claude-large", "openai:gpt-6", ""),
+        ("compatible:judge-1", "compatible:agent-1", ""),
+        ("compatible:7", "compatible:7", ""),
+    ],
+)
+def test_a_judge_of_the_agents_own_family_is_known_by_its_name(judge: str, agent: str, family: str) -> None:
+    """Whoever vouches for a judge is told that it may favour its kin."""
+    assert akin(ModelName.parse(judge), ModelName.parse(agent)) == family

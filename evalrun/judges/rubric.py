@@ -35,6 +35,7 @@ class RubricJudge:
         self._limit = setup.max_output_tokens
         self._confirm = setup.confirm
         self._watch = Watch() if setup.canaries else None
+        self._names: dict[str, None] = {}
 
     def watch(self, case: Case) -> Judgement | None:
         """Nothing: no model is asked while the conversation goes on."""
@@ -113,9 +114,17 @@ class RubricJudge:
             marks=marks,
             code=code,
             reason=reason,
-            warnings=doubts(case, asked),
+            warnings=doubts(case, asked) + self._changed(asked),
             ruler=ruler_of(case, asked, self.version, confirm=self._confirm),
         )
+
+    def _changed(self, asked: Sequence[Asked]) -> tuple[str, ...]:
+        """A warning once another model has answered than the one that answered in the run before."""
+        before = len(self._names)
+        self._names |= {name: None for a in asked for name in a.returned}
+        if before and len(self._names) > before:
+            return (f"the judge model changed within the run: {', '.join(self._names)}",)
+        return ()
 
     def _said(self, status: JudgementStatus, code: str, reason: str) -> Judgement:
         return Judgement(judge=self.name, version=self.version, status=status, code=code, reason=reason)

@@ -17,7 +17,7 @@ from evalrun.interfaces.judges import Judge, JudgeSetup
 from evalrun.interfaces.models import Provider, ProviderSetup
 from evalrun.interfaces.stores import Store
 from evalrun.interfaces.targets import Target, TargetSetup
-from evalrun.judging import JudgeChain, may_gate
+from evalrun.judging import JudgeChain, akin, may_gate
 from evalrun.model_calls import ModelCalls, Patience
 from evalrun.results import JudgeTrust
 from evalrun.scenario import PersonaStep, Scenario
@@ -98,7 +98,9 @@ def make_chain(settings: Settings) -> tuple[JudgeChain, tuple[JudgeTrust, ...]]:
         if not judge.deterministic:
             gates[judge.name] = allowed
             model = str(settings.models[Role.JUDGE])
-            trust.append(JudgeTrust(judge=judge.name, model=model, gates=allowed, line=f"judge {model} {why}"))
+            family = akin(settings.models[Role.JUDGE], settings.models[Role.AGENT]) if allowed else ""
+            kin = f"; it is of the agent's own family ({family}), which a judge tends to favour" if family else ""
+            trust.append(JudgeTrust(judge=judge.name, model=model, gates=allowed, line=f"judge {model} {why}{kin}"))
     return JudgeChain(judges=tuple(judges), gates=gates), tuple(trust)
 
 

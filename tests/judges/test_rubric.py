@@ -427,6 +427,22 @@ def test_the_ruler_changes_with_what_is_measured(other: Rubric) -> None:
     assert one.fingerprint != two.fingerprint
 
 
+def test_a_judge_model_that_changes_within_a_run_is_noted() -> None:
+    """The trial that first got another model's answers says so, and its ruler is another one."""
+    names = iter(["judge-1-a", "judge-1-b", "judge-1-b"])
+
+    async def play() -> list[Judgement]:
+        async with ScriptedServer(lambda _, __: Answer(text=flat(8, 8, 8, 8), model=next(names))) as server:
+            judge = RubricJudge(JudgeSetup(options={}))
+            of = case(endpoint(server.base_url, Role.JUDGE), TWO[:1], scored=rubric())
+            return [await judge.judge(of) for _ in range(3)]
+
+    first, second, third = asyncio.run(play())
+    assert (first.warnings, third.warnings) == ((), ())
+    assert second.warnings == ("the judge model changed within the run: judge-1-a, judge-1-b",)
+    assert first.ruler != second.ruler == third.ruler
+
+
 def test_a_judge_model_that_changes_within_a_trial_is_noted() -> None:
     """The names returned are part of the ruler, and two of them are a warning."""
     names = iter(["judge-1-a", "judge-1-b"])
