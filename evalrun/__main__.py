@@ -6,6 +6,7 @@ and exit code 70, never a traceback on the terminal.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import tempfile
@@ -19,6 +20,8 @@ from evalrun.redaction import Redactor
 
 def main() -> None:
     """Run the command line and end the process with its exit code."""
+    # a run makes few cycles and many values that live to its end: the default would look at them again and again
+    gc.set_threshold(20_000, 50, 100)
     redactor = Redactor.from_environ(os.environ)
     try:
         build()()
@@ -32,6 +35,9 @@ def main() -> None:
             log.write(redactor.text(traceback.format_exc()))
         _say(f"error (bug): evalrun itself failed; its log is {Path(log.name)}\n    please report it with that file")
         sys.exit(70)
+    finally:
+        # the process ends: nothing is gained by looking for cycles once more
+        gc.freeze()
 
 
 def explain(error: EvalrunError) -> str:

@@ -7,6 +7,7 @@ called; loading a room is what imports its heavy packages.
 from __future__ import annotations
 
 import difflib
+import functools
 import importlib
 import sys
 from collections.abc import Callable, Coroutine, Mapping
@@ -111,7 +112,14 @@ def wait_for(work: Coroutine[Any, Any, T]) -> T:
 
 
 def _installed(kind: str) -> tuple[EntryPoint, ...]:
-    return tuple(entry_points(group=f"evalrun.{kind}"))
+    return tuple(_offered(tuple(sys.path)).select(group=f"evalrun.{kind}"))
+
+
+@functools.lru_cache(maxsize=1)
+def _offered(path: tuple[str, ...]) -> Any:
+    """The entry points of all installed packages: reading them takes a look at each package."""
+    del path
+    return entry_points()
 
 
 def _attribute(kind: str, name: str, path: str) -> Callable[..., Any]:

@@ -55,6 +55,10 @@ class Redactor:
         """The same value with secrets hidden in every text inside it."""
         return map_text(value, self.text) if self._pattern else value
 
+    def clean(self, value: T) -> T:
+        """The same value as it may leave the process: every text inside it sanitised, then without secrets."""
+        return map_text(value, lambda text: self.text(sanitise(text)[0]))
+
 
 def _passwords(text: str) -> list[str]:
     """The passwords in URLs and in `key=value` connection strings; of a web address also a user alone."""
@@ -106,19 +110,34 @@ def sanitise_value(value: T) -> T:
 
 def map_text(value: T, change: Callable[[str], str]) -> T:
     """Apply `change` to every text in dataclasses, mappings, tuples, lists and sets; the same object if nothing changed."""
-    return _mapped(value, change)  # type: ignore[return-value]
+    return _mapped(value, _Once(change).__getitem__)  # type: ignore[return-value]
+
+
+class _Once(dict[str, str]):
+    """Texts and what they became: a history is kept with each of its requests, and need not be read each time."""
+
+    def __init__(self, change: Callable[[str], str]) -> None:
+        super().__init__()
+        self._change = change
+
+    def __missing__(self, text: str) -> str:
+        self[text] = changed = self._change(text)
+        return changed
 
 
 def _mapped(value: object, change: Callable[[str], str]) -> object:
     kind = type(value)
     if kind is str:
-        return change(value)  # type: ignore[arg-type]
+        changed_text = change(value)  # type: ignore[arg-type]
+        return value if changed_text == value else changed_text
     shape = _shape(kind)  # type: ignore[arg-type]
     if shape is None:
         return value
     if shape is dict:
-        pairs = [(k, v, _mapped(k, change), _mapped(v, change)) for k, v in value.items()]  # type: ignore[attr-defined]
-        return {a: b for _, _, a, b in pairs} if any(a is not k or b is not v for k, v, a, b in pairs) else value
+        keys = [_mapped(k, change) for k in value]  # type: ignore[attr-defined]
+        values = [_mapped(v, change) for v in value.values()]  # type: ignore[attr-defined]
+        same = all(map(operator.is_, keys, value)) and all(map(operator.is_, values, value.values()))  # type: ignore[call-overload,attr-defined]
+        return value if same else dict(zip(keys, values, strict=True))
     if shape is list:
         items = [_mapped(v, change) for v in value]  # type: ignore[attr-defined]
         if all(map(operator.is_, items, value)):  # type: ignore[call-overload]

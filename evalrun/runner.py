@@ -15,7 +15,7 @@ from decimal import Decimal
 from evalrun.errors import StoreFailed
 from evalrun.interfaces.reports import Progress
 from evalrun.interfaces.stores import Store
-from evalrun.redaction import Redactor, sanitise_value
+from evalrun.redaction import Redactor
 from evalrun.results import ScenarioResult, TrialResult
 from evalrun.transcript import Ending, Transcript
 from evalrun.trial import Trial, TrialPlan, Workings
@@ -133,7 +133,7 @@ class Runner:
         return trial.result()
 
     async def _keep(self, result: TrialResult) -> None:
-        clean = self.redactor.value(sanitise_value(result))
+        clean = self.redactor.clean(result)
         self.results.setdefault(result.scenario, []).append(replace(clean, exchanges=()))
         if result.outcome is not Outcome.NOT_RUN or result.transcript.turns or result.spending.calls:
             try:
