@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-import sqlalchemy as sa
-
 from evalrun.interfaces.stores import PastTrials
+from evalrun.stores.backend import Connection
 from evalrun.stores.past import LOOKED_INTO_AT_MOST, RUNS_AT_MOST, TRIALS, Row, by_scenario, mean_of
 from evalrun.stores.postgres import Postgres
-from evalrun.stores.tables import TRIALS as TABLE
 from evalrun.usage import Role
 
 _CALLS = """
@@ -31,19 +29,19 @@ async def postgres_past(location: str, key_part: str, scenarios: Sequence[str]) 
         await server.close()
 
 
-def _read(key_part: str, scenarios: Sequence[str], connection: sa.Connection) -> Mapping[str, PastTrials]:
-    if not sa.inspect(connection).has_table(TABLE.name):
+def _read(key_part: str, scenarios: Sequence[str], connection: Connection) -> Mapping[str, PastTrials]:
+    if not connection.has("evalrun_trials"):
         return {}
-    rows = connection.execute(sa.text(TRIALS.format(runs=RUNS_AT_MOST, key=":key")), {"key": f"%{key_part}%"})
-    found = by_scenario(tuple(r) for r in rows)
+    rows = connection.rows(TRIALS.format(runs=RUNS_AT_MOST, key=":key"), {"key": f"%{key_part}%"})
+    found = by_scenario(rows)
     opened = [s for s in scenarios if s in found][:LOOKED_INTO_AT_MOST]
     calls = {s: _calls(connection, found[s]) for s in opened}
     return {s: mean_of(own, calls.get(s, {})) for s, own in found.items()}
 
 
-def _calls(connection: sa.Connection, rows: Sequence[Row]) -> Mapping[Role, float]:
+def _calls(connection: Connection, rows: Sequence[Row]) -> Mapping[Role, float]:
     counts = [
-        connection.execute(sa.text(_CALLS), {"run": run, "scenario": scenario, "number": number}).one()
+        connection.rows(_CALLS, {"run": run, "scenario": scenario, "number": number})[0]
         for scenario, run, number, *_ in rows
     ]
     return {role: sum(c[i] or 0 for c in counts) / len(counts) for i, role in enumerate(Role)}

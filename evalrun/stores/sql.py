@@ -8,12 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-import sqlalchemy as sa
-
 from evalrun.errors import StoreFailed
 from evalrun.results import Exchange, RunHeader, RunResult, TrialResult
 from evalrun.stores import statements, tables
-from evalrun.stores.backend import Backend
+from evalrun.stores.backend import Backend, Connection
 from evalrun.stores.lines import Line, Lines
 
 T = TypeVar("T")
@@ -87,7 +85,7 @@ class SqlStore:
 
     def _lost(self, error: StoreFailed) -> None:
         # after a lock or a full disk every further try would cost as long; a refused value says nothing of others
-        self._usable = isinstance(error.__cause__, (sa.exc.IntegrityError, sa.exc.DataError))
+        self._usable = isinstance(error.__cause__, self._backend.refusals)
         note = f"{error.message}; results go to {self._lines.path} ({error.remedy})"
         if note not in self.notices:
             self.notices.append(note)
@@ -112,12 +110,12 @@ class SqlStore:
         self.notices.append(f"{trials} trials of an earlier run were taken into the history")
 
 
-def _writing(line: Line) -> Callable[[sa.Connection], None]:
+def _writing(line: Line) -> Callable[[Connection], None]:
     if isinstance(line.value, TrialResult):
         return partial(statements.add, run=line.run, trial=line.value)
     return partial(statements.begin if line.kind == "begin" else statements.finish, run=line.value)
 
 
-def _write_all(connection: sa.Connection, lines: Iterable[Line]) -> None:
+def _write_all(connection: Connection, lines: Iterable[Line]) -> None:
     for line in lines:
         _writing(line)(connection)

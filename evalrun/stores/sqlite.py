@@ -5,18 +5,15 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-import sqlalchemy as sa
-
-from evalrun.stores.backend import BUSY_SECONDS, failed
+from evalrun.stores.backend import BUSY_SECONDS, Connection, Row, Values, failed
 from evalrun.stores.sql import SqlStore
 
 T = TypeVar("T")
-_WRITES = "evalrun_writes"
 
 
 def sqlite(location: str) -> SqlStore:
@@ -28,28 +25,42 @@ def sqlite(location: str) -> SqlStore:
 class Sqlite:
     """One connection in one thread: the fastest way to write a file, and trials queue up for it."""
 
+    refusals: tuple[type[Exception], ...] = (sqlite3.IntegrityError, sqlite3.DataError, OverflowError)
+
     def __init__(self, path: Path, busy_seconds: float = BUSY_SECONDS) -> None:
         self._path = path
         self._busy = busy_seconds
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="history")
-        self._engine: sa.Engine | None = None
+        self._connection: sqlite3.Connection | None = None
         self._closed = False
 
-    async def run(self, work: Callable[[sa.Connection], T], *, write: bool = False) -> T:
+    async def run(self, work: Callable[[Connection], T], *, write: bool = False) -> T:
         """Its result, once it is committed. Raises StoreFailed."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._do, work, write)
 
-    def _do(self, work: Callable[[sa.Connection], T], write: bool) -> T:
+    def _do(self, work: Callable[[Connection], T], write: bool) -> T:
         try:
-            if self._engine is None:
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-                self._engine = _engine(self._path, self._busy)
-            with self._engine.connect() as raw:
-                connection = raw.execution_options(**{_WRITES: write})
-                with connection.begin():
-                    return work(connection)
-        except (sa.exc.SQLAlchemyError, sqlite3.Error, OSError) as e:
+            connection = self._opened()
+            # a writer says so at once: a reader that turns writer fails under others instead of waiting
+            connection.execute("begin immediate" if write else "begin")
+            with connection:
+                return work(_Statements(connection))
+        except (sqlite3.Error, OSError, OverflowError) as e:
             raise failed(str(self._path), e) from e
+
+    def _opened(self) -> sqlite3.Connection:
+        if self._connection is None:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            # without an isolation level the driver begins nothing by itself
+            connection = sqlite3.connect(self._path, timeout=self._busy, isolation_level=None)
+            try:
+                _set_wal(connection, self._busy)
+                connection.execute("pragma synchronous=normal")
+            except sqlite3.Error:
+                connection.close()
+                raise
+            self._connection = connection
+        return self._connection
 
     async def close(self) -> None:
         """Let go; idempotent."""
@@ -60,28 +71,30 @@ class Sqlite:
         self._thread.shutdown(wait=True)
 
     def _dispose(self) -> None:
-        if self._engine is not None:
-            self._engine.dispose()
-            self._engine = None
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
 
-def _engine(path: Path, busy: float) -> sa.Engine:
-    url = sa.URL.create("sqlite", database=str(path))
-    engine = sa.create_engine(url, pool_size=1, max_overflow=0, connect_args={"timeout": busy})
+class _Statements:
+    """See `backend.Connection`."""
 
-    def connected(connection: Any, _record: object) -> None:
-        connection.isolation_level = None  # the driver must not begin by itself: see `begun`
-        _set_wal(connection, busy)
-        connection.execute("pragma synchronous=normal")
+    lock = ""  # `begin immediate` has it already
 
-    def begun(connection: sa.Connection) -> None:
-        # a writer says so at once: a reader that turns writer fails under others instead of waiting
-        writes = connection.get_execution_options().get(_WRITES)
-        connection.exec_driver_sql("begin immediate" if writes else "begin")
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
 
-    sa.event.listen(engine, "connect", connected)
-    sa.event.listen(engine, "begin", begun)
-    return engine
+    def rows(self, statement: str, values: Values | None = None) -> Sequence[Row]:
+        return self._connection.execute(statement, values or {}).fetchall()
+
+    def write(self, statement: str, *rows: Values) -> None:
+        if len(rows) > 1:
+            self._connection.executemany(statement, rows)
+        else:
+            self._connection.execute(statement, rows[0] if rows else {})
+
+    def has(self, table: str) -> bool:
+        return bool(self.rows("select 1 from sqlite_master where type = 'table' and name = :name", {"name": table}))
 
 
 def _set_wal(connection: sqlite3.Connection, busy: float) -> None:

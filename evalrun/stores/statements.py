@@ -1,7 +1,6 @@
 """Writing runs and trials into the tables, and reading them back.
 
-Every function takes a plain SQLAlchemy connection inside a transaction, so that SQLite and
-Postgres share them.
+Every function takes a connection inside a transaction; SQLite and Postgres share the statements.
 """
 
 from __future__ import annotations
@@ -9,27 +8,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
-
-import sqlalchemy as sa
 
 from evalrun.archive import decode, encode
 from evalrun.errors import UnknownName
 from evalrun.redaction import sanitise
 from evalrun.results import Exchange, RunHeader, RunResult, ScenarioResult, TrialResult
-from evalrun.stores.tables import EXCHANGES, RUNS, SCENARIOS, SCORES, TRIALS
+from evalrun.stores.backend import Connection, Row, Values
 from evalrun.verdict import verdict_of
 
 CANDIDATES = 5
 UNFINISHED = "the run has not ended: it was killed or still goes on; what follows is from the trials kept so far"
+_NEWEST_FIRST = "order by started desc, id desc"
+_RUN = "select id, finished, body from evalrun_runs"
 
-# built once: making a statement anew costs more than running it
-_KNOWN_TRIAL = sa.select(TRIALS.c.number).where(
-    *(TRIALS.c[k] == sa.bindparam(k) for k in ("run", "scenario", "number"))
+
+def _insert(table: str, columns: str) -> str:
+    """The statement that adds rows to a table; each column is filled by the value of its name."""
+    return f"insert into {table} ({columns}) values (:{columns.replace(', ', ', :')})"  # noqa: S608  our own names
+
+
+_ADD_RUN = _insert("evalrun_runs", "id, started, target, commit_sha, body")
+_ADD_SCENARIO = _insert("evalrun_scenarios", "run, scenario, category, stage, path, verdict, reason")
+_ADD_TRIAL = _insert(
+    "evalrun_trials",
+    "run, scenario, number, outcome, code, ending, started, seconds, key, replays,"
+    " cost_agent, cost_persona, cost_judge, body",
 )
-_GOES_ON = (
-    sa.update(RUNS).where(RUNS.c.id == sa.bindparam("again"), RUNS.c.finished.is_not(None)).values(finished=sa.null())
-)
+_ADD_SCORE = _insert("evalrun_scores", "run, scenario, number, judge, turn, criterion, value, gates, ruler")
+_ADD_EXCHANGE = _insert("evalrun_exchanges", "run, scenario, number, position, role, cost_usd, body")
 
 
 def _text(text: str) -> str:
@@ -46,13 +52,13 @@ def _bare(run: RunResult) -> str:
     return encode(replace(run, scenarios=tuple(replace(s, trials=()) for s in run.scenarios))).decode()
 
 
-def begin(connection: sa.Connection, run: RunResult) -> None:
+def begin(connection: Connection, run: RunResult) -> None:
     """Keep a run that starts; one that is known already is left as it is."""
     header = run.header
-    if connection.execute(sa.select(RUNS.c.id).where(RUNS.c.id == header.id)).first():
+    if connection.rows("select id from evalrun_runs where id = :id", {"id": header.id}):
         return
-    connection.execute(
-        sa.insert(RUNS),
+    connection.write(
+        _ADD_RUN,
         {
             "id": header.id,
             "started": _time(header.started),
@@ -64,8 +70,8 @@ def begin(connection: sa.Connection, run: RunResult) -> None:
     _keep_scenarios(connection, run)
 
 
-def _keep_scenarios(connection: sa.Connection, run: RunResult) -> None:
-    connection.execute(sa.delete(SCENARIOS).where(SCENARIOS.c.run == run.header.id))
+def _keep_scenarios(connection: Connection, run: RunResult) -> None:
+    connection.write("delete from evalrun_scenarios where run = :run", {"run": run.header.id})
     rows = [
         {
             "run": run.header.id,
@@ -79,13 +85,14 @@ def _keep_scenarios(connection: sa.Connection, run: RunResult) -> None:
         for s in run.scenarios
     ]
     if rows:
-        connection.execute(sa.insert(SCENARIOS), rows)
+        connection.write(_ADD_SCENARIO, *rows)
 
 
-def add(connection: sa.Connection, run: str, trial: TrialResult) -> None:
+def add(connection: Connection, run: str, trial: TrialResult) -> None:
     """Keep a trial with its scores and exchanges; one that is known already is left as it is."""
     key = {"run": _text(run), "scenario": _text(trial.scenario), "number": trial.number}
-    if connection.execute(_KNOWN_TRIAL, key).first():
+    known = "select number from evalrun_trials where run = :run and scenario = :scenario and number = :number"
+    if connection.rows(known, key):
         return
     spent = trial.spending
     row = {
@@ -102,16 +109,19 @@ def add(connection: sa.Connection, run: str, trial: TrialResult) -> None:
         "cost_judge": str(spent.judge.cost),
         "body": encode(replace(trial, exchanges=())).decode(),
     }
-    for table, rows in ((TRIALS, [row]), (SCORES, _scores(key, trial)), (EXCHANGES, _exchanges(key, trial))):
+    connection.write(_ADD_TRIAL, row)
+    for statement, rows in ((_ADD_SCORE, _scores(key, trial)), (_ADD_EXCHANGE, _exchanges(key, trial))):
         if rows:
-            connection.execute(sa.insert(table), rows)
+            connection.write(statement, *rows)
     # a run that is resumed goes on again
-    connection.execute(_GOES_ON, {"again": key["run"]})
+    connection.write(
+        "update evalrun_runs set finished = null where id = :run and finished is not null", {"run": key["run"]}
+    )
 
 
-def _scores(key: dict[str, Any], trial: TrialResult) -> list[dict[str, Any]]:
+def _scores(key: Values, trial: TrialResult) -> list[Values]:
     # two judges of one name, or a criterion scored twice in a turn, keep the last: the body has all
-    rows = {
+    rows: dict[tuple[str, int, str], Values] = {
         (j.judge, s.turn, s.criterion): {
             **key,
             "judge": _text(j.judge),
@@ -127,39 +137,40 @@ def _scores(key: dict[str, Any], trial: TrialResult) -> list[dict[str, Any]]:
     return list(rows.values())
 
 
-def _exchanges(key: dict[str, Any], trial: TrialResult) -> list[dict[str, Any]]:
+def _exchanges(key: Values, trial: TrialResult) -> list[Values]:
     return [
         {**key, "position": i, "role": e.role.value, "cost_usd": str(e.cost), "body": encode(e).decode()}
         for i, e in enumerate(trial.exchanges, 1)
     ]
 
 
-def finish(connection: sa.Connection, run: RunResult) -> None:
+def finish(connection: Connection, run: RunResult) -> None:
     """Keep the end of a run."""
-    connection.execute(
-        sa.update(RUNS)
-        .where(RUNS.c.id == run.header.id)
-        .values(
-            finished=_time(run.finished),
-            exit_code=run.exit_code,
-            cost_usd=str(run.spending.cost),
-            body=_bare(run),
-        )
+    connection.write(
+        "update evalrun_runs set finished = :finished, exit_code = :exit_code, cost_usd = :cost_usd, body = :body"
+        " where id = :id",
+        {
+            "id": run.header.id,
+            "finished": _time(run.finished),
+            "exit_code": run.exit_code,
+            "cost_usd": str(run.spending.cost),
+            "body": _bare(run),
+        },
     )
     _keep_scenarios(connection, run)
 
 
-def load(connection: sa.Connection, reference: str) -> RunResult:
+def load(connection: Connection, reference: str) -> RunResult:
     """A run by id, by the end of its id, or "last". Raises UnknownName, StoreFailed."""
-    row = _find(connection, reference)
-    run = decode(RunResult, row.body)
-    bodies = connection.execute(
-        sa.select(TRIALS.c.body).where(TRIALS.c.run == row.id).order_by(TRIALS.c.scenario, TRIALS.c.number)
+    name, finished, body = _find(connection, reference)
+    run = decode(RunResult, body)
+    bodies = connection.rows(
+        "select body from evalrun_trials where run = :run order by scenario, number", {"run": name}
     )
     trials = [decode(TrialResult, body) for (body,) in bodies]
-    if row.finished is None:
+    if finished is None:
         run = replace(run, notices=(*run.notices, UNFINISHED))
-    return replace(run, scenarios=tuple(_with_trials(s, trials, row.finished is not None) for s in run.scenarios))
+    return replace(run, scenarios=tuple(_with_trials(s, trials, finished is not None) for s in run.scenarios))
 
 
 def _with_trials(scenario: ScenarioResult, trials: Sequence[TrialResult], finished: bool) -> ScenarioResult:
@@ -172,25 +183,17 @@ def _with_trials(scenario: ScenarioResult, trials: Sequence[TrialResult], finish
     return replace(scenario, trials=own, verdict=verdict_of(final), reason=own[-1].reason)
 
 
-def _find(connection: sa.Connection, reference: str) -> Any:
-    query = sa.select(RUNS).order_by(RUNS.c.started.desc(), RUNS.c.id.desc())
+def _find(connection: Connection, reference: str) -> Row:
+    """Id, end and body of one run."""
     if reference == "last":
-        row = connection.execute(query.limit(1)).first()
-        if row is None:
+        newest = connection.rows(f"{_RUN} {_NEWEST_FIRST} limit 1")
+        if not newest:
             raise UnknownName("the history holds no run", remedy="evalrun run")
-        return row
-    exact = connection.execute(query.where(RUNS.c.id == reference)).first()
-    if exact is not None:
-        return exact
-    ids = [
-        i
-        for (i,) in connection.execute(
-            sa.select(RUNS.c.id)
-            .where(RUNS.c.id.endswith(reference, autoescape=True))
-            .order_by(RUNS.c.started.desc(), RUNS.c.id.desc())
-        )
-        if reference and i.endswith(reference)  # LIKE ignores case on SQLite
-    ]
+        return newest[0]
+    if exact := connection.rows(f"{_RUN} where id = :id", {"id": reference}):
+        return exact[0]
+    every = connection.rows(f"select id from evalrun_runs {_NEWEST_FIRST}")  # noqa: S608  our own words
+    ids = [name for (name,) in every if reference and name.endswith(reference)]
     if not ids:
         raise UnknownName(f"no run {reference!r}", remedy="evalrun runs lists them; the end of an id is enough")
     if len(ids) > 1:
@@ -198,20 +201,20 @@ def _find(connection: sa.Connection, reference: str) -> Any:
         raise UnknownName(
             f"{reference!r} is the end of {len(ids)} runs", remedy=f"one of {', '.join(ids[:CANDIDATES])}{more}"
         )
-    return connection.execute(query.where(RUNS.c.id == ids[0])).one()
+    return connection.rows(f"{_RUN} where id = :id", {"id": ids[0]})[0]
 
 
-def runs(connection: sa.Connection, limit: int) -> tuple[RunHeader, ...]:
+def runs(connection: Connection, limit: int) -> tuple[RunHeader, ...]:
     """Headers, the newest first."""
-    rows = connection.execute(sa.select(RUNS.c.body).order_by(RUNS.c.started.desc(), RUNS.c.id.desc()).limit(limit))
+    rows = connection.rows(f"select body from evalrun_runs {_NEWEST_FIRST} limit :limit", {"limit": limit})  # noqa: S608
     return tuple(decode(RunResult, body).header for (body,) in rows)
 
 
-def exchanges(connection: sa.Connection, run: str, scenario: str, number: int) -> tuple[Exchange, ...]:
+def exchanges(connection: Connection, run: str, scenario: str, number: int) -> tuple[Exchange, ...]:
     """What was sent and returned in one trial, in order."""
-    rows = connection.execute(
-        sa.select(EXCHANGES.c.body)
-        .where(EXCHANGES.c.run == run, EXCHANGES.c.scenario == scenario, EXCHANGES.c.number == number)
-        .order_by(EXCHANGES.c.position)
+    rows = connection.rows(
+        "select body from evalrun_exchanges where run = :run and scenario = :scenario and number = :number"
+        " order by position",
+        {"run": run, "scenario": scenario, "number": number},
     )
     return tuple(decode(Exchange, body) for (body,) in rows)

@@ -1,106 +1,61 @@
 """The tables of a history and their versioned migrations.
 
 Each trial is kept twice: whole, as JSON in `body`, and as columns for what history, drift and
-costs ask of many runs at once. Money is text, so that it stays exact.
+costs ask of many runs at once. Money is text, so that it stays exact; times are ISO 8601 in UTC,
+so that text sorts as time. A run whose `finished` is null goes on, or was killed. Scores of
+different rulers (their fingerprint) are never joined.
 """
 
 from __future__ import annotations
 
-import sqlalchemy as sa
+from evalrun.stores.backend import Connection
 
-METADATA = sa.MetaData()
-MIGRATION_LOCK = 0x65766C  # any fixed number: two processes must not migrate one Postgres at once
-
-
-def _trial_key() -> tuple[sa.Column[str], sa.Column[str], sa.Column[int]]:
-    """Run, scenario, number: new columns for each table."""
-    return (
-        sa.Column("run", sa.Text, primary_key=True),
-        sa.Column("scenario", sa.Text, primary_key=True),
-        sa.Column("number", sa.Integer, primary_key=True),
-    )
-
-
-VERSION = sa.Table("evalrun_schema", METADATA, sa.Column("version", sa.Integer, nullable=False))
-RUNS = sa.Table(
-    "evalrun_runs",
-    METADATA,
-    sa.Column("id", sa.Text, primary_key=True),
-    sa.Column("started", sa.Text, nullable=False),  # ISO 8601 in UTC, so that text sorts as time
-    sa.Column("finished", sa.Text),  # null: it goes on, or was killed
-    sa.Column("target", sa.Text, nullable=False),
-    sa.Column("commit_sha", sa.Text, nullable=False),
-    sa.Column("exit_code", sa.Integer),
-    sa.Column("cost_usd", sa.Text),
-    sa.Column("body", sa.Text, nullable=False),
+VERSION = "evalrun_schema"
+_FIRST = (
+    "create table evalrun_schema (version integer not null)",
+    """create table evalrun_runs (
+      id text not null primary key, started text not null, finished text, target text not null,
+      commit_sha text not null, exit_code integer, cost_usd text, body text not null
+    )""",
+    """create table evalrun_scenarios (
+      run text not null, scenario text not null, category text not null, stage text not null,
+      path text not null, verdict text not null, reason text not null,
+      primary key (run, scenario)
+    )""",
+    """create table evalrun_trials (
+      run text not null, scenario text not null, number integer not null,
+      outcome text not null, code text not null, ending text not null, started text not null,
+      seconds float not null, key text not null, replays integer not null,
+      cost_agent text not null, cost_persona text not null, cost_judge text not null, body text not null,
+      primary key (run, scenario, number)
+    )""",
+    "create index evalrun_trials_by_scenario on evalrun_trials (scenario, started)",
+    """create table evalrun_scores (
+      run text not null, scenario text not null, number integer not null,
+      judge text not null, turn integer not null, criterion text not null,
+      value integer not null, gates boolean not null, ruler text not null,
+      primary key (run, scenario, number, judge, turn, criterion)
+    )""",
+    """create table evalrun_exchanges (
+      run text not null, scenario text not null, number integer not null, position integer not null,
+      role text not null, cost_usd text not null, body text not null,
+      primary key (run, scenario, number, position)
+    )""",
 )
-SCENARIOS = sa.Table(
-    "evalrun_scenarios",
-    METADATA,
-    sa.Column("run", sa.Text, primary_key=True),
-    sa.Column("scenario", sa.Text, primary_key=True),
-    sa.Column("category", sa.Text, nullable=False),
-    sa.Column("stage", sa.Text, nullable=False),
-    sa.Column("path", sa.Text, nullable=False),
-    sa.Column("verdict", sa.Text, nullable=False),
-    sa.Column("reason", sa.Text, nullable=False),
-)
-TRIALS = sa.Table(
-    "evalrun_trials",
-    METADATA,
-    *_trial_key(),
-    sa.Column("outcome", sa.Text, nullable=False),
-    sa.Column("code", sa.Text, nullable=False),
-    sa.Column("ending", sa.Text, nullable=False),
-    sa.Column("started", sa.Text, nullable=False),
-    sa.Column("seconds", sa.Float, nullable=False),
-    sa.Column("key", sa.Text, nullable=False),
-    sa.Column("replays", sa.Integer, nullable=False),
-    sa.Column("cost_agent", sa.Text, nullable=False),
-    sa.Column("cost_persona", sa.Text, nullable=False),
-    sa.Column("cost_judge", sa.Text, nullable=False),
-    sa.Column("body", sa.Text, nullable=False),
-    sa.Index("evalrun_trials_by_scenario", "scenario", "started"),
-)
-SCORES = sa.Table(
-    "evalrun_scores",
-    METADATA,
-    *_trial_key(),
-    sa.Column("judge", sa.Text, primary_key=True),
-    sa.Column("turn", sa.Integer, primary_key=True),
-    sa.Column("criterion", sa.Text, primary_key=True),
-    sa.Column("value", sa.Integer, nullable=False),
-    sa.Column("gates", sa.Boolean, nullable=False),
-    sa.Column("ruler", sa.Text, nullable=False),  # fingerprint: scores of different rulers are never joined
-)
-EXCHANGES = sa.Table(
-    "evalrun_exchanges",
-    METADATA,
-    *_trial_key(),
-    sa.Column("position", sa.Integer, primary_key=True),
-    sa.Column("role", sa.Text, nullable=False),
-    sa.Column("cost_usd", sa.Text, nullable=False),
-    sa.Column("body", sa.Text, nullable=False),
-)
-
-
-def _first(connection: sa.Connection) -> None:
-    METADATA.create_all(connection, tables=[VERSION, RUNS, SCENARIOS, TRIALS, SCORES, EXCHANGES])
-
-
-MIGRATIONS = (_first,)
+MIGRATIONS = (_FIRST,)
 """Each brings the schema from its index to the next; one that was released never changes."""
 
 
-def migrate(connection: sa.Connection) -> int:
+def migrate(connection: Connection) -> int:
     """Bring the schema up to date and return the version found; a newer one is left as it is."""
-    if connection.dialect.name == "postgresql":
-        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(MIGRATION_LOCK)))
+    if connection.lock:
+        connection.rows(connection.lock)
     found = 0
-    if sa.inspect(connection).has_table(VERSION.name):
-        found = connection.execute(sa.select(sa.func.max(VERSION.c.version))).scalar() or 0
+    if connection.has(VERSION):
+        found = connection.rows("select max(version) from evalrun_schema")[0][0] or 0
     for version in range(found, len(MIGRATIONS)):
-        MIGRATIONS[version](connection)
-        connection.execute(sa.delete(VERSION))
-        connection.execute(sa.insert(VERSION).values(version=version + 1))
+        for statement in MIGRATIONS[version]:
+            connection.write(statement)
+        connection.write("delete from evalrun_schema")
+        connection.write("insert into evalrun_schema (version) values (:version)", {"version": version + 1})
     return found
