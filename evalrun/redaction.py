@@ -109,50 +109,62 @@ def sanitise_value(value: T) -> T:
 
 
 def map_text(value: T, change: Callable[[str], str]) -> T:
-    """Apply `change` to every text in dataclasses, mappings, tuples, lists and sets; the same object if nothing changed."""
-    return _mapped(value, _Once(change).__getitem__)  # type: ignore[return-value]
+    """Apply `change` to every text in dataclasses, mappings, tuples, lists and sets; the same object if nothing changed.
+
+    A text that is there many times, as a history in all its requests, is looked at once.
+    """
+    changed = {text: new for text in _texts(value) if (new := change(text)) != text}
+    return _mapped(value, changed) if changed else value  # type: ignore[return-value]
 
 
-class _Once(dict[str, str]):
-    """Texts and what they became: a history is kept with each of its requests, and need not be read each time."""
+def _texts(value: object) -> set[str]:
+    """Every text inside a value."""
+    found: set[str] = set()
+    seen: dict[int, object] = {}  # what a mapping makes as it is read is kept: its identity must not come again
+    left: list[Any] = [value]
+    while left:
+        one = left.pop()
+        kind = type(one)
+        if kind is str:
+            found.add(one)
+            continue
+        shape = _shape(kind)  # type: ignore[arg-type]
+        if shape is None or id(one) in seen:
+            continue
+        seen[id(one)] = one
+        if shape is dict:
+            left += one
+            left += one.values()
+        else:
+            left += one if shape in (list, set) else [getattr(one, name) for name in shape]
+    return found
 
-    def __init__(self, change: Callable[[str], str]) -> None:
-        super().__init__()
-        self._change = change
 
-    def __missing__(self, text: str) -> str:
-        self[text] = changed = self._change(text)
-        return changed
-
-
-def _mapped(value: object, change: Callable[[str], str]) -> object:
+def _mapped(value: object, changed: Mapping[str, str]) -> object:
     kind = type(value)
     if kind is str:
-        changed_text = change(value)  # type: ignore[arg-type]
-        return value if changed_text == value else changed_text
+        return changed.get(value, value)  # type: ignore[call-overload]
     shape = _shape(kind)  # type: ignore[arg-type]
     if shape is None:
         return value
     if shape is dict:
-        keys = [_mapped(k, change) for k in value]  # type: ignore[attr-defined]
-        values = [_mapped(v, change) for v in value.values()]  # type: ignore[attr-defined]
-        same = all(map(operator.is_, keys, value)) and all(map(operator.is_, values, value.values()))  # type: ignore[call-overload,attr-defined]
-        return value if same else dict(zip(keys, values, strict=True))
+        pairs = [(k, v, _mapped(k, changed), _mapped(v, changed)) for k, v in value.items()]  # type: ignore[attr-defined]
+        return {a: b for _, _, a, b in pairs} if any(a is not k or b is not v for k, v, a, b in pairs) else value
     if shape is list:
-        items = [_mapped(v, change) for v in value]  # type: ignore[attr-defined]
+        items = [_mapped(v, changed) for v in value]  # type: ignore[attr-defined]
         if all(map(operator.is_, items, value)):  # type: ignore[call-overload]
             return value
         return kind._make(items) if hasattr(kind, "_make") else kind(items)  # type: ignore[call-arg]
     if shape is set:
-        members = {_mapped(v, change) for v in value}  # type: ignore[attr-defined]
+        members = {_mapped(v, changed) for v in value}  # type: ignore[attr-defined]
         return value if members == value else kind(members)  # type: ignore[call-arg]
-    changed = {}
+    fields = {}
     for name in shape:
         old = getattr(value, name)
-        new = _mapped(old, change)
+        new = _mapped(old, changed)
         if new is not old:
-            changed[name] = new
-    return dataclasses.replace(value, **changed) if changed else value  # type: ignore[type-var]
+            fields[name] = new
+    return dataclasses.replace(value, **fields) if fields else value  # type: ignore[type-var]
 
 
 @functools.cache

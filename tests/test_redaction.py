@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import namedtuple
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
@@ -219,3 +219,35 @@ def test_b68_any_text_can_be_stored_afterwards(text: str) -> None:
     assert "\x00" not in clean.encode("utf-8").decode("utf-8")
     assert changed == (clean != text)
     assert sanitise(clean) == (clean, False)
+
+
+class Fresh(Mapping[str, object]):
+    """A mapping that makes its values anew each time it is read."""
+
+    def __getitem__(self, key: str) -> object:
+        return [f"{key} s3cr3t@x"]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter("abc")
+
+    def __len__(self) -> int:
+        return 3
+
+
+def test_b49_values_made_while_they_are_read_are_walked() -> None:
+    """An object whose place in memory an earlier one had is looked at, too."""
+    assert Redactor(["s3cr3t@x"]).clean({"all": [Fresh(), Fresh()]}) == {
+        "all": [{"a": ["a ***"], "b": ["b ***"], "c": ["c ***"]}] * 2
+    }
+
+
+def test_a_value_that_holds_itself_ends() -> None:
+    """A target may hand over such a thing; what cannot be stored of it is the archive's matter."""
+    loop: list[object] = ["plain"]
+    loop.append(loop)
+    assert Redactor(["s3cr3t@x"]).clean(loop) is loop
+
+
+def test_texts_are_stored_and_hidden_at_once() -> None:
+    """A secret that only appears when half a surrogate is replaced is hidden, and keys are texts, too."""
+    assert Redactor(["s3cr3t\ufffdx"]).clean(({"s3cr3t\ud800x": "a\x00"},)) == ({"***": "a␀"},)
