@@ -71,16 +71,28 @@ class JudgeChain:
         return tuple(said)
 
 
-def may_gate(gate: Gate) -> tuple[bool, str]:
-    """Whether a model judge gates under a setting, and why.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What a model judge was measured to be worth on the rubrics it is used for, in words.
 
-    A judge earns its gate by calibration; none has been measured yet, so `auto` is advisory.
+    `measured` is False when nobody has, or when it has changed since.
     """
+
+    measured: bool = False
+    earned: bool = False
+    line: str = "not calibrated on labelled turns"
+
+
+def may_gate(gate: Gate, standing: Standing) -> tuple[bool, str]:
+    """Whether a model judge gates under a setting, and why."""
     if gate is Gate.ALWAYS:
-        return True, "gates because judge.gate is always (vouched for, not measured)"
+        known = f"vouched for; measured: {standing.line}" if standing.measured else "vouched for, not measured"
+        return True, f"gates because judge.gate is always ({known})"
     if gate is Gate.NEVER:
         return False, "is advisory: judge.gate is never"
-    return False, "is advisory: it has not earned a gate (not calibrated on labelled turns)"
+    if standing.earned:
+        return True, f"gates because it has earned it ({standing.line})"
+    return False, f"is advisory: it has not earned a gate ({standing.line})"
 
 
 def akin(judge: ModelName, agent: ModelName) -> str:

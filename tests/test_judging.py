@@ -13,7 +13,7 @@ from evalrun.config import Gate
 from evalrun.errors import BudgetReached, ModelFailed, Where
 from evalrun.expectation import Evidence
 from evalrun.interfaces.judges import Case
-from evalrun.judging import JudgeChain, akin, may_gate, rule
+from evalrun.judging import JudgeChain, Standing, akin, may_gate, rule
 from evalrun.persona import Persona
 from evalrun.results import Judgement, JudgementStatus
 from evalrun.rubric import PassRule
@@ -105,14 +105,24 @@ def test_a_pass_has_something_that_holds_and_nothing_against_it(judgements: list
     assert holds == (rule(judgements).outcome is Outcome.PASS)
 
 
+STRONG = Standing(measured=True, earned=True, line="kappa 0.82")
+WEAK = Standing(measured=True, line="kappa 0.31")
+
+
 @pytest.mark.parametrize(
-    ("gate", "allowed", "why"),
-    [(Gate.ALWAYS, True, "always"), (Gate.NEVER, False, "never"), (Gate.AUTO, False, "not calibrated")],
+    ("gate", "standing", "allowed", "why"),
+    [
+        (Gate.ALWAYS, Standing(), True, "gates because judge.gate is always (vouched for, not measured)"),
+        (Gate.ALWAYS, WEAK, True, "gates because judge.gate is always (vouched for; measured: kappa 0.31)"),
+        (Gate.NEVER, STRONG, False, "is advisory: judge.gate is never"),
+        (Gate.AUTO, Standing(), False, "is advisory: it has not earned a gate (not calibrated on labelled turns)"),
+        (Gate.AUTO, WEAK, False, "is advisory: it has not earned a gate (kappa 0.31)"),
+        (Gate.AUTO, STRONG, True, "gates because it has earned it (kappa 0.82)"),
+    ],
 )
-def test_what_lets_a_judge_gate(gate: Gate, allowed: bool, why: str) -> None:
-    """Until it has been measured, only the user's word; the report says which."""
-    gates, said_why = may_gate(gate)
-    assert (allowed, True) == (gates, why in said_why)
+def test_what_lets_a_judge_gate(gate: Gate, standing: Standing, allowed: bool, why: str) -> None:
+    """A measurement that is good enough, or the user's word; the report says which, with the numbers."""
+    assert may_gate(gate, standing) == (allowed, why)
 
 
 class Fixed:

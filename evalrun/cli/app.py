@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from evalrun import __version__
-from evalrun.cli import clean, files, local, merge, plan, run, scaffold, show
+from evalrun.cli import calibrate, clean, files, local, merge, plan, run, scaffold, show
 
 
 def _version(wanted: bool) -> None:
@@ -34,6 +34,6 @@ def build() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_root)
-    for group in (run, plan, merge, show, scaffold, files, local, clean):
+    for group in (run, plan, merge, show, scaffold, files, calibrate, local, clean):
         group.register(app)
     return app

@@ -17,6 +17,7 @@ from evalrun.judges.answers import PARSER_VERSION
 from evalrun.judges.asking import Asked, AskOne, Question, ask
 from evalrun.judges.canaries import Watch, silenced
 from evalrun.judges.confirming import confirmed, wants_confirming
+from evalrun.judges.prompts import prompt_hash
 from evalrun.judges.questions import asked_again, questions_of
 from evalrun.judges.weighing import checks_of, doubts, guarded, reason_of, ruler_of, scores_of
 from evalrun.results import Judgement, JudgementStatus
@@ -30,6 +31,8 @@ class RubricJudge:
     name = "rubric"
     version = f"1.{PARSER_VERSION}"
     deterministic = False
+    prompts = prompt_hash()
+    """Another one is another judge: what was measured of the old one says nothing of it."""
 
     def __init__(self, setup: JudgeSetup) -> None:
         self._limit = setup.max_output_tokens

@@ -212,7 +212,7 @@ def _plan(ground: _Ground) -> _Job:
     target = make_target(settings)
     server = make_server(settings, run_id, ground.environ, ground.tmp)
     check_feasible(selection.chosen, target, database=server is not None)
-    chain, trust = make_chain(settings)
+    chain, trust = make_chain(settings, ground.suite, selection.chosen)
     needed = needed_roles(settings, ground.suite, selection.chosen)
     calls, ledger, warm = make_calls(settings, needed, ground.environ, ground.tmp, ground.voices.notice)
     if earlier is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evalrun import plugins
@@ -20,9 +20,11 @@ from evalrun.interfaces.targets import Target, TargetSetup
 from evalrun.judging import JudgeChain, akin, may_gate
 from evalrun.model_calls import ModelCalls, Patience
 from evalrun.results import JudgeTrust
+from evalrun.rubric import Rubric
 from evalrun.scenario import PersonaStep, Scenario
 from evalrun.suite import Suite
 from evalrun.usage import Role
+from evalrun.use_cases.earned import standing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,31 +79,42 @@ def make_store(settings: Settings) -> Store:
     return store
 
 
-def make_chain(settings: Settings) -> tuple[JudgeChain, tuple[JudgeTrust, ...]]:
-    """The judges in order, and whether each model judge gates."""
+def make_chain(
+    settings: Settings, suite: Suite, chosen: Sequence[Scenario]
+) -> tuple[JudgeChain, tuple[JudgeTrust, ...]]:
+    """The judges in order, and whether each model judge gates with the rubrics and checks of the chosen scenarios.
+
+    Raises UsageError, UnknownName, and StoreFailed when what was measured of judges cannot be read.
+    """
     if len(set(settings.judges)) < len(settings.judges):
         raise UsageError("a judge is named twice in `judges`", remedy="name each once")
     judges: list[Judge] = []
     trust = []
     gates = {}
-    allowed, why = may_gate(settings.judge.gate)
+    model = settings.models[Role.JUDGE]
     for name in settings.judges:
-        options = settings.judge.options.get(name, {})
-        setup = JudgeSetup(
-            options=options,
-            max_output_tokens=settings.judge.max_output_tokens,
-            confirm=settings.judge.confirm if allowed else 0,
-            canaries=settings.judge.canaries and allowed,
+        factory = plugins.load("judges", name)
+        plain = JudgeSetup(
+            options=settings.judge.options.get(name, {}), max_output_tokens=settings.judge.max_output_tokens
         )
-        judge: Judge = plugins.load("judges", name)(setup)
-        judges.append(judge)
+        judge: Judge = factory(plain)
         if not judge.deterministic:
+            allowed, why = may_gate(settings.judge.gate, standing(settings, judge, str(model), _used(suite, chosen)))
+            if allowed:
+                # only where it can change a verdict is anything paid to doubt a judge
+                judge = factory(replace(plain, confirm=settings.judge.confirm, canaries=settings.judge.canaries))
+                family = akin(model, settings.models[Role.AGENT])
+                why += f"; it is of the agent's own family ({family}), which a judge tends to favour" if family else ""
             gates[judge.name] = allowed
-            model = str(settings.models[Role.JUDGE])
-            family = akin(settings.models[Role.JUDGE], settings.models[Role.AGENT]) if allowed else ""
-            kin = f"; it is of the agent's own family ({family}), which a judge tends to favour" if family else ""
-            trust.append(JudgeTrust(judge=judge.name, model=model, gates=allowed, line=f"judge {model} {why}{kin}"))
+            trust.append(JudgeTrust(judge=judge.name, model=str(model), gates=allowed, line=f"judge {model} {why}"))
+        judges.append(judge)
     return JudgeChain(judges=tuple(judges), gates=gates), tuple(trust)
+
+
+def _used(suite: Suite, chosen: Sequence[Scenario]) -> tuple[Rubric, ...]:
+    """The rubrics and checks of some scenarios, each once."""
+    names = dict.fromkeys(n for s in chosen for n in (s.judge.rubric, *s.judge.checks))
+    return tuple(suite.rubrics[n] for n in names if n in suite.rubrics)
 
 
 def make_calls(
