@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left
+from functools import lru_cache
 
 _ALIKE = {
     **dict.fromkeys("’‘ʼ‛`´＇′", "'"),
@@ -29,16 +30,28 @@ _URL = re.compile(
     re.IGNORECASE,
 )
 _FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
+REMEMBERED = 1_000
+"""Up to so many characters a folded text is kept for the next who asks."""
 _BLANK = "\ufffc"  # no blank and no letter: what stands on both sides is not joined
 _CODE = re.compile(r"``[^`]+``|`[^`\n]+`")
 
 
 def fold(text: str) -> str:
     """The folded text; folding twice changes nothing."""
+    return _remembered(text) if len(text) <= REMEMBERED else _folded(text)
+
+
+def _folded(text: str) -> str:
     once = _fold(text)
     while (again := _fold(once)) != once:
         once = again
     return once
+
+
+@lru_cache(maxsize=1024)
+def _remembered(text: str) -> str:
+    """The folded text: every check of a message folds it again."""
+    return _folded(text)
 
 
 def _fold(text: str) -> str:

@@ -32,6 +32,8 @@ class _Refused(ValueError):
 
 def key_of(name: str) -> str:
     """The form in which keys compare."""
+    if name.isascii():
+        return name.lower()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 

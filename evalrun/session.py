@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import operator
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -98,7 +99,10 @@ class Recorder:
             if page is None:
                 return replace(turn, tools=() if self._sees_tools else None)
             tools = tuple(page.tools) if self._sees_tools else None
-            return replace(turn, bubbles=tuple(page.bubbles), tools=tools, routes=tuple(page.routes))
+            bubbles, routes = tuple(page.bubbles), tuple(page.routes)
+        if _same(bubbles, turn.bubbles) and _same(tools, turn.tools) and _same(routes, turn.routes):
+            return turn
+        return replace(turn, bubbles=bubbles, tools=tools, routes=routes)
 
     def _add(self, turn: int, kind: str, item: Bubble | ToolCall | Route) -> None:
         with self._lock:
@@ -111,6 +115,13 @@ class Recorder:
                 item = replace(item, late=True)
             getattr(page, kind).append(item)
             page.changes += 1
+
+
+def _same(new: Sequence[object] | None, old: Sequence[object] | None) -> bool:
+    """Whether both hold the very same things; what a target gave may not be comparable."""
+    if new is None or old is None:
+        return new is old
+    return len(new) == len(old) and all(map(operator.is_, new, old))
 
 
 def _snapshot(value: object) -> object:

@@ -97,17 +97,17 @@ class Figures:
 
 def figures_of(run: RunResult) -> Figures:
     """The numbers of a run."""
-    total = run.spending.cost
+    spent = run.spending
     parts = [s.spending.cost for s in run.scenarios]
     digits = digits_for(parts)
     costs = amounts(parts, digits)
-    roles = amounts([run.spending.of(r).cost for r in Role], digits)
+    roles = amounts([spent.of(r).cost for r in Role], digits)
     rows = tuple(starmap(_row, zip(run.scenarios, costs, strict=True)))
     means = [r.mean for r in rows if r.mean is not None]
     return Figures(
         rows=rows,
         criteria=tuple(dict.fromkeys(c for r in rows for c in r.averages)),
-        total=amount(total, digits),
+        total=amount(spent.cost, digits),
         by_role=dict(zip(Role, roles, strict=True)),
         mean=sum(means, Fraction()) / len(means) if means else None,
     )

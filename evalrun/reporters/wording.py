@@ -85,16 +85,16 @@ def selection_line(header: RunHeader) -> str:
 
 def cost_line(run: RunResult, figures: Figures) -> str:
     """`$0.039 of $0.50 (agent 0.014, persona 0.006, judge 0.019)`."""
-    total = f"${figures.total}"
+    total, spent = f"${figures.total}", run.spending
     if run.header.cap is not None:
         total += f" of ${run.header.cap}"
-    if run.spending.cost:
+    if spent.cost:
         total += f" ({', '.join(f'{r.value} {figures.by_role[r]}' for r in Role)})"
-    if run.spending.estimated:
+    if spent.estimated:
         total += ", partly estimated"
-    if cached := run.spending.judge.tokens.cached_percent:
+    if cached := spent.judge.tokens.cached_percent:
         total += f", {cached} % of the judge's input cached"
-    saved = sum((run.spending.of(r).saved for r in Role), start=run.spending.agent.saved * 0)
+    saved = sum((spent.of(r).saved for r in Role), start=spent.agent.saved * 0)
     if saved:
         total += f", {usd(saved)} saved by recorded answers"
     return total
