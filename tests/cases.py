@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from evalrun.errors import Where
 from evalrun.expectation import Evidence
@@ -78,3 +79,10 @@ def case(
         earlier=tuple(earlier),
         model=model,
     )
+
+
+def conversation_in(body: Mapping[str, Any]) -> str:
+    """The fenced conversation of a judge call, its two lines with the mark included."""
+    lines = str(body["messages"][1]["content"]).split("\n")
+    first = next(i for i, line in enumerate(lines) if line.startswith("BEGIN "))
+    return "\n".join(lines[first : lines.index(f"END {lines[first].removeprefix('BEGIN ')}") + 1])

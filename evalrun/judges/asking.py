@@ -10,7 +10,7 @@ from evalrun.errors import BudgetReached, CannotJudge
 from evalrun.interfaces.models import Finish, Message, ModelEndpoint, ModelReply
 from evalrun.json_object import Unreadable
 from evalrun.judges.answers import Doubtful, ReadCheck, ReadScores
-from evalrun.judges.prompts import again_message
+from evalrun.judges.prompts import again_messages
 from evalrun.rubric import Rubric, RubricKind
 
 Answer = ReadScores | ReadCheck
@@ -107,7 +107,7 @@ async def ask(model: ModelEndpoint, question: Question, limit: int) -> Asked:
             if repeated:
                 return replace(asked, code="unreadable", reason=_unusable(str(e), reply.text))
             repeated = True
-            messages.append(again_message(reply.text, str(e)))
+            messages += again_messages(reply.text, str(e))
 
 
 def _noted(asked: Asked, reply: ModelReply) -> Asked:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.projects import CRITERIA, Project, Ran, is_canary
+from tests.cases import conversation_in
 from tests.scripted_server import ScriptedServer
 
 ROOT = Path(__file__).parents[2]
@@ -57,7 +58,7 @@ class Rater:
 
     def __call__(self, _role: str, body: Mapping[str, Any]) -> str:
         """Its answer to a judge call."""
-        system, data = body["messages"][0]["content"], body["messages"][1]["content"]
+        system, data = body["messages"][0]["content"], conversation_in(body)
         turn = json.loads("\n".join(data.split("\n")[1:-1]))[-1]
         checked = "Rule:" in system
         row = self._known["keeps-contact" if checked else "conversation"].get(self._key(turn))

@@ -16,7 +16,7 @@ from evalrun.results import Judgement, JudgementStatus
 from evalrun.rubric import Rubric
 from evalrun.usage import Role
 from evalrun.verdict import Outcome
-from tests.cases import NAMES, case, check, rubric, turn
+from tests.cases import NAMES, case, check, conversation_in, rubric, turn
 from tests.endpoints import endpoint
 from tests.scripted_server import Answer, ScriptedServer
 
@@ -85,7 +85,7 @@ def test_criteria_come_in_another_order_each_time() -> None:
         tuple(r.body["response_format"]["json_schema"]["schema"]["required"])  # type: ignore[index]
         for r in server.received
     }
-    marks = {r.body["messages"][1]["content"].split("\n")[0] for r in server.received}  # type: ignore[index]
+    marks = {conversation_in(r.body).split("\n")[0] for r in server.received}
     assert (len(orders), len(marks)) == (3, 3)
     assert [s.value for s in judgement.scores] == [6, 9, 8, 7]
 
