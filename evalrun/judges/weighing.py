@@ -130,7 +130,7 @@ def ruler_of(case: Case, asked: Sequence[Asked], version: str, *, confirm: int) 
     `confirm`: how often a bad answer is asked for again.
     """
     rubrics = [*([case.rubric] if case.rubric else []), *case.checks]
-    schemas = {a.question.rubric.id: _hash(a.question.schema) for a in asked}
+    schemas = {a.question.rubric.id: a.question.schema for a in asked}
     sent = sorted({json.dumps(a.sent, sort_keys=True, default=str) for a in asked if a.sent is not None})
     return Ruler(
         parts={
@@ -142,7 +142,7 @@ def ruler_of(case: Case, asked: Sequence[Asked], version: str, *, confirm: int) 
             "prompt": prompt_hash(),
             "rubrics": ", ".join(f"{r.id}:{r.digest or _content_hash(r)}" for r in rubrics),
             "criteria": ", ".join(c.id for r in rubrics for c in r.criteria),
-            "schemas": ", ".join(f"{k}:{v}" for k, v in sorted(schemas.items())),
+            "schemas": ", ".join(f"{k}:{_hash(v)}" for k, v in sorted(schemas.items())),
             "confirm": str(confirm),
         }
     )

@@ -73,14 +73,16 @@ def test_canaries_look_like_any_other_turn() -> None:
     assert len(systems) == 1
 
 
-def test_a_check_alone_has_no_canary() -> None:
-    """Nobody knows what a check of somebody's own would have to find."""
+def test_a_judge_that_only_checks_is_watched_too() -> None:
+    """Under a small rubric of our own: a judge that gives its canary top marks excuses nothing."""
     compliant = json.dumps({"applies": False, "quote": "", "reason": "no figure", "shown_compliant": True})
 
-    async def play() -> int:
-        async with ScriptedServer(lambda _, __: compliant) as server:
+    async def play(score: int) -> tuple[Judgement, int]:
+        marks = json.dumps({"help": {"quote": "", "reason": "as seen", "score": score}})
+        async with ScriptedServer(lambda _, body: marks if shown(body) else compliant) as server:
             of = case(endpoint(server.base_url, Role.JUDGE), ONE, checks=[check()])
-            await RubricJudge(JudgeSetup(options={}, canaries=True)).judge(of)
-            return server.calls()
+            return await RubricJudge(JudgeSetup(options={}, canaries=True)).judge(of), server.calls()
 
-    assert asyncio.run(play()) == 1
+    sound, calls = asyncio.run(play(1))
+    assert (sound.outcome, calls) == (Outcome.PASS, 1 + len(CANARIES))
+    assert asyncio.run(play(9))[0].code == "judge_compromised"
