@@ -189,8 +189,10 @@ class ModelCalls:
             raise self._missing[name]
         self.check(name)
         self.warm([name])
+        if (starting := self._starting[name]).done() and not starting.cancelled() and starting.exception() is None:
+            return self._providers[name]
         try:
-            await asyncio.shield(self._starting[name])
+            await asyncio.shield(starting)
         except ModelFailed as e:
             self.bury(name, e)
             raise

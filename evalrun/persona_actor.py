@@ -43,6 +43,7 @@ EXAMPLES = {
 """An exchange shown before the first message: without one a small model speaks as the assistant in a draft of seven."""
 NOTHING_YET = "(The conversation begins. Type your first message.)"
 NO_ANSWER = "(no answer)"
+_AS_JSON = json.JSONEncoder(ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,7 +203,7 @@ def _said_to_it(bubbles: Sequence[str]) -> Message:
 
 
 def _form(message: str) -> str:
-    return json.dumps({"message": message, "done": False}, ensure_ascii=False)
+    return f'{{"message": {_AS_JSON.encode(message)}, "done": false}}'
 
 
 def _character(persona: Persona, goal: str, now: datetime | None) -> str:

@@ -129,9 +129,10 @@ def _scores(key: Values, trial: TrialResult) -> list[Values]:
             "criterion": _text(s.criterion),
             "value": s.value,
             "gates": j.gates,
-            "ruler": j.ruler.fingerprint if j.ruler else "",
+            "ruler": ruler,
         }
         for j in trial.judgements
+        for ruler in [j.ruler.fingerprint if j.ruler else ""]
         for s in j.scores
     }
     return list(rows.values())
