@@ -140,3 +140,13 @@ def test_a_record_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
         done = project.run("run")
     assert done.code == 3
     assert "calibrated.json cannot be read" in done.out + done.err
+
+
+def test_a_few_labels_are_a_mixture(tmp_path: Path) -> None:
+    """A limit does not take the first ones of a sorted file, which are all good."""
+    measured, _, _ = calibrated(tmp_path, Rater(wrong=0), "conversation", "--limit", "20")
+    passed, stopped = (
+        int(line.split()[3].partition("/")[2]) for line in measured.out.splitlines() if " turns " in line
+    )
+    assert passed + stopped == 20
+    assert min(passed, stopped) >= 5
