@@ -188,10 +188,14 @@ class Ledger:
 
 def _prompt_at_most(request: ModelRequest) -> int:
     """Tokens the prompt can have at most."""
-    size = sum(len((m.content or "").encode("utf-8", "replace")) + BYTES_OF_FRAME for m in request.messages)
+    size = sum(_bytes_of(m.content or "") + BYTES_OF_FRAME for m in request.messages)
     size += sum(len(repr(m.tool_calls)) for m in request.messages if m.tool_calls)
     if request.schema is not None:
         size += len(repr(request.schema))
     if request.tools:
         size += len(repr(request.tools))
     return size
+
+
+def _bytes_of(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))

@@ -15,9 +15,8 @@ def commit(root: Path) -> str:
     return _run(root, "rev-parse", "--verify", "--quiet", "HEAD").decode("ascii", "replace").strip()
 
 
-def fingerprint(root: Path) -> str:
-    """A hash of the commit and of every uncommitted change to tracked files; "" outside git."""
-    head = commit(root)
+def fingerprint(root: Path, head: str) -> str:
+    """A hash of the commit `head` that is checked out and of every uncommitted change to tracked files; "" without one."""
     if not head:
         return ""
     changes = _run(root, "diff", "--no-ext-diff", "--binary", "HEAD")

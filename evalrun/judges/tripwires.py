@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from evalrun.folding import fold, invisible_in
 from evalrun.judges.answers import Mark
@@ -54,7 +55,8 @@ def signs_in(turn: Turn) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _signs(text: str, verdict: re.Pattern[str]) -> list[str]:
+@lru_cache(maxsize=256)  # each turn is shown again with all that follow it
+def _signs(text: str, verdict: re.Pattern[str]) -> tuple[str, ...]:
     """What one text holds. A tool may return `{"count": 10}` in all innocence: there a verdict has a verdict's keys."""
     hits = (
         ("a verdict object", verdict.search(text) or _ROW_OF_TENS.search(text)),
@@ -63,7 +65,7 @@ def _signs(text: str, verdict: re.Pattern[str]) -> list[str]:
         ("words to the judge", _APPEAL.search(fold(unicodedata.normalize("NFKC", text)))),
         ("invisible characters", invisible_in(text)),
     )
-    return [name for name, hit in hits if hit]
+    return tuple(name for name, hit in hits if hit)
 
 
 def attempts_in(turns: Sequence[Turn]) -> tuple[str, ...]:

@@ -54,6 +54,8 @@ def body_of(request: ModelRequest, *, limit_name: str, dropped: frozenset[str] =
 
 def encodable(text: str) -> str:
     """The text with half characters, which no JSON body can carry, replaced."""
+    if text.isascii():
+        return text
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -30,9 +30,11 @@ def repeats_of(scenario: Scenario) -> int:
     return 1 if scenario.repeats == "auto" else int(scenario.repeats)
 
 
-def plan_trials(settings: Settings, suite: Suite, selection: Selection, earlier: RunResult | None) -> Planned:
-    """The trials of a selection. Trials of `earlier` that passed or failed under the same key are kept."""
-    shared = _shared_key(settings, suite)
+def plan_trials(
+    settings: Settings, suite: Suite, selection: Selection, earlier: RunResult | None, *, commit: str
+) -> Planned:
+    """The trials of a selection at a commit. Trials of `earlier` that passed or failed under the same key are kept."""
+    shared = _shared_key(settings, suite, commit)
     old = {s.id: s.trials for s in earlier.scenarios} if earlier else {}
     plans: list[TrialPlan] = []
     kept: dict[str, list[TrialResult]] = {}
@@ -89,7 +91,7 @@ def models_key(settings: Settings) -> str:
     return hash_of({r.value: str(m) for r, m in settings.models.items()})
 
 
-def _shared_key(settings: Settings, suite: Suite) -> dict[str, str]:
+def _shared_key(settings: Settings, suite: Suite, commit: str) -> dict[str, str]:
     """What shapes every result: models, judges, rules, target, the agent's code."""
     target = settings.targets[settings.target]
     return {
@@ -97,7 +99,7 @@ def _shared_key(settings: Settings, suite: Suite) -> dict[str, str]:
         "judges": hash_of([settings.judges, settings.judge.gate, settings.judge.options]),
         "style rules": suite.style.digest,
         "target": hash_of([target.adapter, target.entry, target.options]),
-        "code": git.fingerprint(settings.root),
+        "code": git.fingerprint(settings.root, commit),
         "evalrun": __version__,
     }
 

@@ -218,15 +218,14 @@ def _plan(ground: _Ground) -> _Job:
     if earlier is not None:
         ledger.spent = sum((s.spending.cost for s in earlier.scenarios), ledger.spent)
     rooms = Rooms(target=target, server=server, calls=calls, ledger=ledger, chain=chain, warm=warm)
+    header = _header(run_id, settings, selection, trust if Role.JUDGE in needed else (), earlier)
     return _Job(
         ground=ground,
         share=share,
         selection=selection,
         rooms=rooms,
-        planned=plan_trials(settings, ground.suite, selection, earlier),
-        header=shard_header(
-            share, _header(run_id, settings, selection, trust if Role.JUDGE in needed else (), earlier)
-        ),
+        planned=plan_trials(settings, ground.suite, selection, earlier, commit=header.commit),
+        header=shard_header(share, header),
     )
 
 
