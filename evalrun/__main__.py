@@ -24,7 +24,7 @@ def main() -> None:
     gc.set_threshold(20_000, 50, 100)
     redactor = Redactor.from_environ(os.environ)
     try:
-        build()()
+        build(*sys.argv[1:2])()
     except EvalrunError as e:
         _say(redactor.text(explain(e)))
         sys.exit(e.exit_code)

@@ -24,8 +24,11 @@ def _root(
     """Turn a behaviour contract written in plain files into a verdict a team lets block a merge."""
 
 
-def build() -> typer.Typer:
-    """The application with all its commands."""
+def build(first: str = "") -> typer.Typer:
+    """The application with all its commands; where `first`, the first argument, is one of them, with that alone.
+
+    What typer makes of all commands costs more than most of them take.
+    """
     app = typer.Typer(
         name="evalrun",
         no_args_is_help=True,
@@ -36,4 +39,7 @@ def build() -> typer.Typer:
     app.callback()(_root)
     for group in (run, plan, merge, show, scaffold, files, calibrate, local, clean):
         group.register(app)
+    named = [c for c in app.registered_commands if first in (c.name, getattr(c.callback, "__name__", None))]
+    if named:
+        app.registered_commands, app.registered_groups = named, []
     return app
