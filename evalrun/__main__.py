@@ -21,7 +21,7 @@ from evalrun.redaction import Redactor
 def main() -> None:
     """Run the command line and end the process with its exit code."""
     # a run makes few cycles and many values that live to its end: the default would look at them again and again
-    gc.set_threshold(20_000, 50, 100)
+    gc.set_threshold(50_000, 50, 100)
     redactor = Redactor.from_environ(os.environ)
     try:
         build(*sys.argv[1:2])()

@@ -45,12 +45,10 @@ def cost_of(price: Price, tokens: Tokens) -> Decimal:
     cached_price = price.input if price.cached is None else price.cached
     write_price = price.input if price.cache_write is None else price.cache_write
     plain = max(tokens.input - tokens.cached - tokens.cache_write, 0)
-    return (
-        plain * price.input
-        + tokens.cached * cached_price
-        + tokens.cache_write * write_price
-        + tokens.output * price.output
-    ) / MILLION
+    cost = plain * price.input + tokens.output * price.output
+    if tokens.cached or tokens.cache_write:
+        cost += tokens.cached * cached_price + tokens.cache_write * write_price
+    return cost / MILLION
 
 
 class Ledger:

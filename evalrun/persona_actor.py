@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 
 from evalrun.drafts import UNUSABLE, Draft, faults_of
 from evalrun.errors import AnswerRefused, AnswerTruncated, SimulatorFault
@@ -228,7 +229,8 @@ def _example(language: str) -> list[Message]:
     return [Message(role="user", content=heard), Message(role="assistant", content=_form(typed))]
 
 
-def _schema(max_chars: int) -> dict[str, object]:
+@cache  # one and the same for all calls: each is kept with what was sent
+def _schema(max_chars: int) -> Mapping[str, object]:
     return {
         "type": "object",
         "properties": {"message": {"type": "string", "maxLength": max_chars}, "done": {"type": "boolean"}},

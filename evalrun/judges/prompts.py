@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
 
 from evalrun.interfaces.judges import Case
 from evalrun.interfaces.models import Message
@@ -75,7 +76,8 @@ def again_messages(answer: str, fault: str) -> list[Message]:
     ]
 
 
-def score_schema(criteria: Sequence[str]) -> dict[str, object]:
+@lru_cache(maxsize=256)  # one and the same for all calls: each is kept with what was sent
+def score_schema(criteria: tuple[str, ...]) -> Mapping[str, object]:
     """One block for each criterion, reasons before scores."""
     block = _object(
         {
@@ -87,7 +89,8 @@ def score_schema(criteria: Sequence[str]) -> dict[str, object]:
     return _object(dict.fromkeys(criteria, block))
 
 
-def check_schema() -> dict[str, object]:
+@cache
+def check_schema() -> Mapping[str, object]:
     """The answer to a check."""
     return _object(
         {

@@ -84,7 +84,7 @@ def _signs(case: Case, at: int) -> list[Finding]:
 
 
 def _scored(case: Case, rubric: Rubric, at: int, mark: str) -> Question:
-    criteria = [c.id for c in rubric.criteria]
+    criteria = tuple(c.id for c in rubric.criteria)
     return Question(
         rubric=rubric,
         turn=at,
