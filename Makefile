@@ -4,7 +4,7 @@ BIN := .venv/bin
 
 .PHONY: demo test lint types contracts docs check bench clean
 
-demo: .venv/done                ## set up everything and run the shipped scenarios on the embedded defaults
+demo: .venv/done                ## set up everything and run ten of the shipped scenarios on the embedded defaults
 	$(BIN)/evalrun run --tag demo
 
 test: .venv/done                ## set up everything and pass the tests

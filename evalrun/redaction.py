@@ -24,6 +24,7 @@ _DSN_PASSWORD = re.compile(
     r"\b(?:ssl)?password\s{0,9}=\s{0,9}(?:'((?:[^'\\]|\\.){1,500})'|([^\s'&]{1,500}))", re.IGNORECASE
 )
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_PLAIN = frozenset({int, float, bool, type(None)})
 T = TypeVar("T")
 
 
@@ -121,22 +122,20 @@ def _texts(value: object) -> set[str]:
     """Every text inside a value."""
     found: set[str] = set()
     seen: dict[int, object] = {}  # what a mapping makes as it is read is kept: its identity must not come again
-    left: list[Any] = [value]
+    left: list[Iterable[Any]] = [(value,)]
     while left:
-        one = left.pop()
-        kind = type(one)
-        if kind is str:
-            found.add(one)
-            continue
-        shape = _shape(kind)  # type: ignore[arg-type]
-        if shape is None or id(one) in seen:
-            continue
-        seen[id(one)] = one
-        if shape is dict:
-            left += one
-            left += one.values()
-        else:
-            left += one if shape in (list, set) else [getattr(one, name) for name in shape]
+        for one in left.pop():
+            kind = type(one)
+            if kind is str:
+                found.add(one)
+            elif kind in _PLAIN or (shape := _shape(kind)) is None or id(one) in seen:
+                continue
+            else:
+                seen[id(one)] = one
+                if shape is dict:
+                    left += (one, one.values())
+                else:
+                    left.append(one if shape in (list, set) else [getattr(one, name) for name in shape])
     return found
 
 
