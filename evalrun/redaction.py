@@ -128,14 +128,15 @@ def _texts(value: object) -> set[str]:
             kind = type(one)
             if kind is str:
                 found.add(one)
-            elif kind in _PLAIN or (shape := _shape(kind)) is None or id(one) in seen:
                 continue
+            shape = None if kind in _PLAIN else _shape(kind)  # type: ignore[arg-type]
+            if shape is None or id(one) in seen:
+                continue
+            seen[id(one)] = one
+            if shape is dict:
+                left += (one, one.values())
             else:
-                seen[id(one)] = one
-                if shape is dict:
-                    left += (one, one.values())
-                else:
-                    left.append(one if shape in (list, set) else [getattr(one, name) for name in shape])
+                left.append(one if shape in (list, set) else [getattr(one, name) for name in shape])
     return found
 
 
