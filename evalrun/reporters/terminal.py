@@ -160,6 +160,10 @@ class Terminal:
 
     def _print(self, lines: Iterable[Text]) -> None:
         for line in lines:
+            if self._moving is None and not self._options.colour:
+                # plain text as it is: Rich lays out each line anew
+                self._console.file.write(f"{line.plain}\n")
+                continue
             line.no_wrap = True
             line.overflow = "ignore"
             self._console.print(line, soft_wrap=True)
