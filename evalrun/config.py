@@ -15,6 +15,8 @@ from typing import Literal
 from evalrun.usage import ModelName, Role
 
 EMBEDDED_MODEL = ModelName(provider="local", model="smollm2-135m")
+FEW_TRIALS, MANY_TRIALS = 8, 40
+"""Side by side where nothing is set: few where the embedded model or a database has to bear them."""
 
 
 class Gate(StrEnum):
@@ -87,7 +89,10 @@ def embedded_models() -> Mapping[Role, ModelName]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Everything a project sets. Paths are relative to `root`, the folder of the settings file."""
+    """Everything a project sets. Paths are relative to `root`, the folder of the settings file.
+
+    `concurrency` 0: nothing was set (see `side_by_side`).
+    """
 
     root: Path
     file: str = ""
@@ -107,9 +112,18 @@ class Settings:
     source: tuple[str, ...] = ()
     shared: tuple[str, ...] = ()
     stages: Mapping[str, StageSettings] = field(default_factory=dict)
-    concurrency: int = 8
+    concurrency: int = 0
     calls_in_flight: int = 64
     timeouts: Timeouts = field(default_factory=Timeouts)
     store: str = ".evalrun/history.db"
     unstable: Literal["show", "fail"] = "show"
     profile: str = ""
+
+    @property
+    def side_by_side(self) -> int:
+        """How many trials are played at once."""
+        if self.concurrency:
+            return self.concurrency
+        embedded = any(self.models[r].provider == EMBEDDED_MODEL.provider for r in (Role.PERSONA, Role.JUDGE))
+        database = self.target in self.targets and bool(self.targets[self.target].database)
+        return FEW_TRIALS if embedded or database else MANY_TRIALS

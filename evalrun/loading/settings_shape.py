@@ -118,7 +118,11 @@ _FIELDS = (
     Field(name="source", kind=PATHS, meaning="the agent's code: a change that no stage claims selects all"),
     Field(name="shared", kind=PATHS, meaning="paths whose change selects all"),
     Field(name="stages", kind=MappingOf(value=STAGE), meaning="the funnel's stages"),
-    Field(name="concurrency", kind=Integer(least=1, most=10_000), meaning="trials side by side"),
+    Field(
+        name="concurrency",
+        kind=Integer(least=1, most=10_000),
+        meaning="trials side by side; else 40, or 8 with a database or the embedded model",
+    ),
     Field(name="calls_in_flight", kind=Integer(least=1, most=10_000), meaning="calls to one provider side by side"),
     Field(name="timeouts", kind=TIMEOUTS, meaning="seconds"),
     Field(name="store", kind=Text(), meaning="history: a file, or a postgresql:// DSN as ${VARIABLE}"),

@@ -110,7 +110,7 @@ class Forecast:
             calls={r: sum(e.calls[r] for e in each) for r in Role},
             cost={r: sum((e.cost[r] for e in each), ZERO) for r in Role},
             seconds=seconds,
-            elapsed=max([seconds / self._settings.concurrency, *(e.elapsed for e in each)]),
+            elapsed=max([seconds / self._settings.side_by_side, *(e.elapsed for e in each)]),
             past=sum(e.past for e in each),
             past_trials=sum(e.past_trials for e in each),
         )
