@@ -34,6 +34,7 @@ bench: .venv/done
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r constraints.txt
 	$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps -e .
+	$(BIN)/python -m compileall -q evalrun
 	$(BIN)/evalrun local fetch
 	@touch $@
 

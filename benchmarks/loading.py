@@ -14,6 +14,7 @@ from pathlib import Path
 from evalrun.use_cases.validate import validate
 
 FILES = 10_000
+SECONDS, MEGABYTES = 10, 500
 SETTINGS = """\
 target = "bot"
 [targets.bot]
@@ -93,8 +94,10 @@ def main() -> None:
         / (1 if sys.platform == "darwin" else 1024)
         / 1024 ** (sys.platform == "darwin")
     )
+    reached = wall <= SECONDS and peak <= MEGABYTES and not report.problems
     print(
-        f"{report.files} files, {len(report.problems)} problems: {wall:.2f} s ({cpu:.2f} s of CPU), {peak:.0f} MB peak"
+        f"{report.files} files, {len(report.problems)} problems: {wall:.2f} s ({cpu:.2f} s of CPU), {peak:.0f} MB peak;"
+        f" {'yes' if reached else 'NO'} ≤ {SECONDS} s, {MEGABYTES} MB"
     )
 
 

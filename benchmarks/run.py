@@ -120,7 +120,7 @@ def main() -> None:
     console.print(runs(repeats))
     console.print(starts(repeats))
     loaded = measure([sys.executable, str(HERE / "loading.py")])
-    console.print(f"loading (aim: 10 s, 500 MB): {loaded.output.strip()}", markup=False)
+    console.print(f"loading: {loaded.output.strip()}", markup=False)
 
 
 if __name__ == "__main__":
