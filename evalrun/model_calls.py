@@ -13,6 +13,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 from evalrun.errors import BudgetReached, EvalrunError, KeyRefused, ModelFailed, RateLimited
 from evalrun.interfaces.models import Message, Meter, ModelReply, ModelRequest, Provider, Reservation
@@ -133,6 +134,11 @@ class Tally:
         )
         self.totals[exchange.role] = self.totals.get(exchange.role, RoleTotal()) + part
         self.exchanges.append(exchange)
+
+    @property
+    def cost(self) -> Decimal:
+        """USD over all roles."""
+        return sum((total.cost for total in self.totals.values()), ZERO)
 
     def spending(self) -> Spending:
         """By role."""

@@ -159,7 +159,7 @@ class Runner:
                 turn=turn,
                 turns=plan.scenario.turns_at_most(),
                 waiting_for=waiting_for,
-                cost=trial.tally.spending().cost,
+                cost=trial.tally.cost,
                 run_cost=self.pace.spent(),
             )
         )

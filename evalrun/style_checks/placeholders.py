@@ -36,6 +36,24 @@ PATTERNS: Mapping[str, re.Pattern[str]] = {
 }
 
 
+SIGNS: Mapping[str, str] = {
+    "object": "[",
+    "double_brace": "{{",
+    "template_tag": "{%",
+    "dollar_brace": "${",
+    "brace": "{",
+    "bracket": "[",
+    "angle": "<",
+    "percent": "%",
+    "percent_name": "%(",
+    "none": "None",
+    "nan": "NaN",
+    "dunder": "__",
+    "xxx": "XXX",
+}
+"""What a text must hold for a pattern to be worth a look."""
+
+
 def placeholders(params: Mapping[str, object]) -> Find:
     """No unreplaced variable; code and Markdown links are left out, and the texts in `allow`.
 
@@ -55,6 +73,8 @@ def _leaks(text: str, bubble: int, passed: frozenset[str]) -> list[Hit]:
     taken: list[range] = []
     hits = []
     for name, pattern in PATTERNS.items():
+        if SIGNS.get(name, "") not in plain:
+            continue
         for found in pattern.finditer(plain):
             quote = found.group().strip()
             if quote in passed or any(found.start() in span for span in taken):
