@@ -14,6 +14,7 @@ from evalrun.clock import parse_interval
 from evalrun.errors import Problem, Where
 from evalrun.loading.nodes import Node, NodeKind, decimal_of, integer_of
 from evalrun.loading.yaml_nodes import quoted
+from evalrun.style_checks.wording import searcher
 
 SCALARS = ("string", "number", "boolean")
 UNLIMITED = 1_000_000_000
@@ -115,6 +116,20 @@ class Pattern:
             re.compile(text)
         except (re.error, OverflowError, RecursionError) as e:
             raise problems.refuse(node, "a regular expression", f"correct it: {e}") from e
+        return text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words(Text):
+    """Words to look for in what the agent said: plain, `prefix*` or `re:…`."""
+
+    def read(self, node: Node, problems: Problems) -> str:
+        """The text, once it can be looked for."""
+        text = Text.read(self, node, problems)
+        try:
+            searcher(text, addresses=True)
+        except ValueError as e:
+            raise problems.refuse(node, "words that can be looked for", f"correct it: {e}") from e
         return text
 
 

@@ -16,7 +16,7 @@ from evalrun.expectation import (
     ToolExpectation,
 )
 from evalrun.loading.fields import WHERE, Field, ListOf, MappingOf, Table, listed, place
-from evalrun.loading.kinds import Anything, Duration, Flag, Integer, Moment, Problems, Skip, Text
+from evalrun.loading.kinds import Anything, Duration, Flag, Integer, Moment, Problems, Skip, Text, Words
 from evalrun.loading.nodes import Node, NodeKind
 from evalrun.scenario import (
     AdvanceStep,
@@ -75,8 +75,8 @@ TEXT = Table(
     name="text",
     least=1,
     fields=(
-        Field(name="present", kind=ListOf(item=Text(), least=1), meaning="words that the agent said somewhere"),
-        Field(name="absent", kind=ListOf(item=Text(), least=1), meaning="words that the agent said nowhere"),
+        Field(name="present", kind=ListOf(item=Words(), least=1), meaning="words that the agent said somewhere"),
+        Field(name="absent", kind=ListOf(item=Words(), least=1), meaning="words that the agent said nowhere"),
     ),
 )
 SQL = Table(

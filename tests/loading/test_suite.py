@@ -96,6 +96,27 @@ def test_b51_what_is_text_for_yaml_is_kept(tmp_path: Path) -> None:
     assert [t.text for t in loaded.expect.text] == words
 
 
+@pytest.mark.parametrize("name", ["present", "absent"])
+@pytest.mark.parametrize(
+    ("item", "why"),
+    [
+        ("re:(a", "'(a' is not a regular expression: missing ), unterminated subpattern at position 0"),
+        ("re:a*", "'a*' matches the empty text, so it says nothing about a reply"),
+        ("re:(a+)+b", "'(a+)+b' repeats a repetition, '(a+)+', which may never end; repeat it once"),
+        ("'**'", "'**' has nothing to look for once Markdown is taken away; write it as re:…"),
+    ],
+)
+def test_what_cannot_be_looked_for_is_told_before_anything_runs(name: str, item: str, why: str, tmp_path: Path) -> None:
+    """A bad pattern has its own place, also in a checkpoint and in `until`."""
+    wrong = f"text: {{{name}: [fine, {item}]}}"
+    steps = f"steps:\n  - user: a\n  - expect: {{{wrong}}}\n  - persona: {{turns: 1, until: {{{wrong}}}}}\n"
+    lines = told(tmp_path, scenario(steps=steps, expect=f"expect: {{{wrong}}}\n"))
+    said = f"`{item}`, expected words that can be looked for; correct it: {why}"
+    assert [line.split(": ", 1)[1] for line in lines] == [said] * 3
+    column = len(f"expect: {{text: {{{name}: [fine, ") + 1
+    assert lines[-1].startswith(f"scenarios/pricing.yaml:11:{column}: ")
+
+
 def test_a_text_cut_by_a_comment_is_refused_outside_lists_too(tmp_path: Path) -> None:
     """`chambre #2` would lose its end; a comment with a blank after its hash is a comment."""
     changed = scenario(steps="steps:\n  - user: chambre #2\n", title="title: Pricing # later\n")
