@@ -87,7 +87,7 @@ def plan(  # noqa: PLR0917  typer reads one option from each parameter
         shards=shards or (1 if plan_format == "table" and output is None else SHARDS),
     )
     found = plugins.wait_for(use_case.plan(request, os.environ))
-    files = plugins.use_case("plan_file")
+    files = plugins.use_case("plan_document")
     if output is not None:
         _write(output, files.text_of(files.document(found), indent=1) + "\n")
     if plan_format == "table":
