@@ -66,7 +66,7 @@ class Conversation:
     def transcript(self) -> Transcript:
         """What was said so far; late and retracted bubbles as they stand now."""
         return Transcript(
-            turns=self.on.session.refresh(self.turns),
+            turns=self._now(),
             ending=self.ending,
             ending_detail=self.ending_detail,
             names={p.id: p.name for p in self.on.session.participants.values()},
@@ -132,9 +132,13 @@ class Conversation:
                 return False
         return False
 
+    def _now(self) -> tuple[Turn, ...]:
+        """The turns as they stand: what came late or was taken back since included."""
+        return self.on.session.refresh(self.turns)
+
     def _closing(self, message: str) -> bool:
         """Whether both sides said goodbye in the last exchange."""
-        said = self.turns[-1].said
+        said = self._now()[-1].said
         return bool(said) and closing(message) and closing(said[-1].text)
 
     async def _turn(
@@ -197,7 +201,7 @@ class Conversation:
             turn=len(self.turns),
             where=self.on.scenario.where,
         )
-        unmet = evaluate(point, self.turns)
+        unmet = evaluate(point, self._now())
         broken = [u for u in unmet if u.broken]
         if broken:
             raise CannotJudge(

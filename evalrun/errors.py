@@ -17,6 +17,7 @@ EvalrunError
 │   │   └── AnswerRefused        the model refused to answer
 │   ├── DatabaseFailed           a database could not be started, cloned or reached
 │   ├── TargetFailed             the target raised, died or cut its stream
+│   ├── JudgeBroken              a judge raised while it watched a conversation
 │   └── StoreFailed              results could not be written or read
 ├── BudgetReached (4)            a call would pass the cap
 └── SimulatorFault (3)           the simulated user broke its character twice: the trial is invalid
@@ -209,6 +210,12 @@ class TargetFailed(CannotJudge):
         super().__init__(message, remedy=remedy)
         self.detail = detail
         self.turn = turn
+
+
+class JudgeBroken(CannotJudge):
+    """A judge raised while it watched a conversation, so nobody knows what it would have found."""
+
+    reason = "judge_broken"
 
 
 class StoreFailed(CannotJudge):

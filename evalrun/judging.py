@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evalrun.config import Gate
-from evalrun.errors import BudgetReached, EvalrunError
+from evalrun.errors import BudgetReached, EvalrunError, JudgeBroken
 from evalrun.interfaces.judges import Case, Judge
 from evalrun.results import Judgement, JudgementStatus
 from evalrun.style import Severity
@@ -42,11 +42,14 @@ class JudgeChain:
     gates: Mapping[str, bool]
 
     def watch(self, case: Case) -> Judgement | None:
-        """The first judgement that must stop the conversation here, or None. No model is asked."""
+        """The first judgement that must stop the conversation here, or None. No model is asked.
+
+        Raises JudgeBroken when a judge raises: going on without it would hide what it looks for.
+        """
         for judge in self.judges:
             if not judge.deterministic:
                 continue
-            judgement = judge.watch(case)
+            judgement = _watching(judge, case)
             if judgement is not None and judgement.outcome in (Outcome.FAIL, Outcome.ERROR):
                 return judgement
         return None
@@ -101,6 +104,15 @@ def akin(judge: ModelName, agent: ModelName) -> str:
     return one[0] if one is not None and other is not None and one[0] == other[0] else ""
 
 
+def _watching(judge: Judge, case: Case) -> Judgement | None:
+    try:
+        return judge.watch(case)
+    except EvalrunError:
+        raise
+    except (Exception, SystemExit) as e:
+        raise JudgeBroken(_told(judge, e), remedy=f"correct watch() of judge {judge.name}") from e
+
+
 async def _asked(judge: Judge, case: Case) -> Judgement:
     try:
         return await judge.judge(case)
@@ -108,9 +120,14 @@ async def _asked(judge: Judge, case: Case) -> Judgement:
         raise
     except EvalrunError as e:
         return _broken(judge, e.reason, str(e))
-    except Exception as e:  # noqa: BLE001  one broken judge must not take the trial down
-        trace = traceback.format_exc(limit=-3).strip().splitlines()
-        return _broken(judge, "judge_broken", f"{judge.name} raised {type(e).__name__}: {e} ({trace[-2].strip()})")
+    except (Exception, SystemExit) as e:  # noqa: BLE001  one broken judge must not take the trial down
+        return _broken(judge, JudgeBroken.reason, _told(judge, e))
+
+
+def _told(judge: Judge, error: BaseException) -> str:
+    """What it raised, and the line that did."""
+    at = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{judge.name} raised {type(error).__name__}: {error} ({at.filename.rpartition('/')[2]}:{at.lineno})"
 
 
 def _broken(judge: Judge, code: str, reason: str) -> Judgement:

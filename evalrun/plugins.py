@@ -15,7 +15,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, TypeVar
 
-from evalrun.errors import MissingExtra, UnknownName, UsageError
+from evalrun.errors import MissingExtra, TargetFailed, UnknownName, UsageError
 
 T = TypeVar("T")
 BUILT_IN: Mapping[str, Mapping[str, str]] = {
@@ -100,14 +100,23 @@ def use_case(name: str) -> Any:
 
 
 def wait_for(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its end. The event loop is loaded now, so that `--help` loads none."""
+    """Run a coroutine to its end. The event loop is loaded now, so that `--help` loads none.
+
+    Raises TargetFailed when some task of it, which may be one of a target's own, wants to end the process.
+    """
     results: list[T] = []
 
     async def main() -> None:
         # handed out here: at its end asyncio writes out what the main task returns, which may be large
         results.append(await work)
 
-    importlib.import_module("asyncio").run(main())
+    try:
+        importlib.import_module("asyncio").run(main())
+    except SystemExit as e:  # it would end the process with an exit code that is no verdict of ours
+        raise TargetFailed(
+            f"a target, judge, provider or reporter called sys.exit({e.code}), which broke off the run",
+            remedy="let it raise an error instead; what had ended is kept: evalrun run --resume",
+        ) from e
     return results[0]
 
 
@@ -137,6 +146,11 @@ def _attribute(kind: str, name: str, path: str) -> Callable[..., Any]:
             ) from e
         raise UnknownName(
             f"{kind[:-1]} {name!r}: cannot import {module} ({e})", remedy="correct the name or install its package"
+        ) from e
+    except SystemExit as e:
+        raise UsageError(
+            f"{kind[:-1]} {name!r}: importing {module} called sys.exit({e.code})",
+            remedy='put what runs as a program under if __name__ == "__main__"',
         ) from e
     except (ImportError, AttributeError) as e:
         raise UnknownName(f"{kind[:-1]} {name!r}: {e}", remedy=f"{module} must define {attribute}") from e

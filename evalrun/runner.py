@@ -115,11 +115,13 @@ class Runner:
         return result
 
     async def _played(self, plan: TrialPlan) -> TrialResult:
-        trial = Trial(workings=self.workings, plan=plan, tell=lambda turn, what: self._tell(plan, trial, turn, what))
+        trial: Trial | None = None
         try:
             async with self._places:
                 if self.stopped:
                     return not_run(plan, self.stopped)
+                # made here: its time does not count while it waits for a place
+                trial = self._made(plan)
                 await trial.converse()
                 if self.pace.fail_fast:
                     # judged before the place is given back, so that nothing starts after a failure
@@ -129,8 +131,12 @@ class Runner:
         except asyncio.CancelledError:
             if not self.stopped:
                 raise
-            return trial.result(stopped=self.stopped)
+            return trial.result(stopped=self.stopped) if trial else not_run(plan, self.stopped)
         return trial.result()
+
+    def _made(self, plan: TrialPlan) -> Trial:
+        trial = Trial(workings=self.workings, plan=plan, tell=lambda turn, what: self._tell(plan, trial, turn, what))
+        return trial
 
     async def _keep(self, result: TrialResult) -> None:
         clean = self.redactor.clean(result)

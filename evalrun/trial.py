@@ -35,6 +35,7 @@ from evalrun.scenario import Participant, Scenario
 from evalrun.session import LiveSession, Recorder
 from evalrun.style import StyleRules
 from evalrun.transcript import Ending, Transcript
+from evalrun.turn_play import done_by_target
 from evalrun.usage import Role
 from evalrun.verdict import Outcome
 
@@ -214,7 +215,7 @@ class Trial:
             yield session
         except BaseException:
             session.end()
-            with suppress(TargetFailed):  # what went wrong first is what is reported
+            with suppress(EvalrunError):  # what went wrong first is what is reported
                 await close_session(work.target, session, CLOSE_AFTER_FAULT_SECONDS)
             raise
         session.end()
@@ -272,29 +273,16 @@ def make_session(plan: TrialPlan, work: Workings, database: Database | None, tal
 
 
 async def open_session(target: Target, session: LiveSession) -> None:
-    """Open the target's side. Raises TargetFailed when it raises."""
-    try:
-        await target.open(session)
-    except EvalrunError:
-        raise
-    except Exception as e:
-        raise TargetFailed(
-            f"the target's open() raised {type(e).__name__}: {e}",
-            remedy="its traceback is in the report",
-            detail=traceback.format_exc(),
-        ) from e
+    """Open the target's side. Raises TargetFailed when it raises, what is not its fault as itself."""
+    await done_by_target(target.open(session), "open()")
 
 
 async def close_session(target: Target, session: LiveSession, seconds: float) -> None:
     """Close the target's side within some seconds. Raises TargetFailed when it raises or hangs."""
     try:
         async with asyncio.timeout(seconds):
-            await target.close(session)
-    except EvalrunError:
-        raise
-    except Exception as e:
+            await done_by_target(target.close(session), "close()")
+    except TimeoutError as e:
         raise TargetFailed(
-            f"the target's close() raised {type(e).__name__}: {e}",
-            remedy="close() must be quick and may be called twice",
-            detail=traceback.format_exc(),
+            f"the target's close() took over {seconds:g} s", remedy="close() must be quick and may be called twice"
         ) from e

@@ -9,17 +9,18 @@ from __future__ import annotations
 import asyncio
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 from evalrun.errors import EvalrunError, TargetFailed
 from evalrun.interfaces.targets import Capability, Event, Inbound, Target
 from evalrun.session import LiveSession
 from evalrun.transcript import Observed, Opening, Turn
 
+T = TypeVar("T")
 POLL_SECONDS = 0.02
 GRACE_SECONDS = 1.0
 CALLERS = (__name__, "evalrun.adapters.")
@@ -78,16 +79,35 @@ async def play_turn(target: Target, session: LiveSession, move: Move) -> Turn:
     if error is None:
         return _closed(turn, view, started, task.result())
     closed = _closed(turn, view, started, "raised")
-    known = _own_error(error) or _failed(error, f"turn {move.number}")
+    known = _fault(error, f"turn {move.number}")
     known.turn = closed
     if known is error:
         raise known
     raise known from error
 
 
+async def done_by_target(work: Coroutine[Any, Any, T], during: str) -> T:
+    """What a target does outside a turn, in the task of the trial: what it keeps in its context stays there.
+
+    Raises TargetFailed when it raises, leaves or cancels itself, and what is not its fault as itself.
+    """
+    try:
+        return await _staying(work)
+    except asyncio.CancelledError as e:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        raise _fault(e, during) from e
+    except Exception as e:
+        known = _fault(e, during)
+        if known is e:
+            raise
+        raise known from e
+
+
 async def state_of(target: Target, session: LiveSession) -> Mapping[str, object]:
     """The target's observable state. Raises TargetFailed when it raises, what is not its fault as itself."""
-    task = asyncio.ensure_future(target.state(session))
+    task = asyncio.ensure_future(_staying(target.state(session)))
     try:
         await asyncio.wait({task})
     except asyncio.CancelledError:
@@ -96,7 +116,7 @@ async def state_of(target: Target, session: LiveSession) -> Mapping[str, object]
     error = _error(task)
     if error is None:
         return task.result()
-    known = _own_error(error) or _failed(error, "state()")
+    known = _fault(error, "state()")
     if known is error:
         raise known
     raise known from error
@@ -104,10 +124,15 @@ async def state_of(target: Target, session: LiveSession) -> Mapping[str, object]
 
 async def _play(target: Target, view: LiveSession, move: Move) -> str:
     """Open the turn and wait until it settles; returns how that was known."""
+    await _staying(_open(target, view, move))
+    return await _staying(_settle(target, view))
+
+
+async def _staying(work: Coroutine[Any, Any, T]) -> T:
+    """What a target does. Raises TargetFailed where it would end the whole run, with an exit code of its own."""
     try:
-        await _open(target, view, move)
-        return await _settle(target, view)
-    except SystemExit as e:  # it would end the whole run, with the exit code of the target
+        return await work
+    except SystemExit as e:
         raise TargetFailed(f"the target called sys.exit({e.code})", remedy="let it raise an error instead") from e
 
 
@@ -159,6 +184,11 @@ def _closed(turn: Turn, view: LiveSession, started: float, settled_by: str) -> T
         settled_by=settled_by,
         seconds=round(time.monotonic() - started, 3),
     )
+
+
+def _fault(error: BaseException, during: str) -> EvalrunError:
+    """Whose fault it is: an error of evalrun inside is passed on, anything else is the target's."""
+    return _own_error(error) or _failed(error, during)
 
 
 def _own_error(error: BaseException) -> EvalrunError | None:

@@ -71,6 +71,11 @@ def _instance(found: object, setup: TargetSetup) -> object:
         return found
     try:
         return found()
+    except SystemExit as e:
+        raise UsageError(
+            f"target {setup.name!r}: making {setup.entry} called sys.exit({e.code})",
+            remedy="let it raise an error instead",
+        ) from e
     except Exception as e:
         raise UsageError(_trouble(setup, e), remedy="an adapter class is made without arguments") from e
 

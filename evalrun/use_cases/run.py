@@ -287,7 +287,7 @@ async def _play(job: _Job, signals: _Signals) -> RunResult:
         redactor=ground.redactor,
         heard=Heard(progress=voices.progress, trial=voices.trial, notice=voices.notice),
         pace=Pace(
-            concurrency=ground.settings.side_by_side,
+            concurrency=1 if job.rooms.target.isolation == "serial" else ground.settings.side_by_side,
             fail_fast=ground.request.fail_fast,
             spent=lambda: job.rooms.ledger.spent,
         ),
