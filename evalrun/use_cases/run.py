@@ -15,10 +15,10 @@ from pathlib import Path
 
 from evalrun import __version__, git, plugins
 from evalrun.config import Settings
-from evalrun.errors import EvalrunError, StoreFailed, TargetFailed, UsageError
+from evalrun.errors import CannotJudge, EvalrunError, StoreFailed, UsageError
 from evalrun.interfaces.reports import Progress, Reporter
 from evalrun.interfaces.stores import Store
-from evalrun.interfaces.targets import Capability, SuiteInfo
+from evalrun.interfaces.targets import SuiteInfo
 from evalrun.loading.settings import Overrides, load_settings
 from evalrun.loading.suite import load_suite
 from evalrun.redaction import Redactor
@@ -30,6 +30,7 @@ from evalrun.trial import Workings
 from evalrun.usage import Role
 from evalrun.use_cases.choosing import Since, choose
 from evalrun.use_cases.feasible import check_feasible
+from evalrun.use_cases.opening import close_rooms, open_rooms
 from evalrun.use_cases.planning import Planned, plan_trials, skeleton_of
 from evalrun.use_cases.shards import Part, Share, leave, planned_share, said_of, shard_header, share_of, turns_of
 from evalrun.use_cases.wiring import Rooms, make_calls, make_chain, make_server, make_store, make_target, needed_roles
@@ -293,19 +294,28 @@ async def _play(job: _Job, signals: _Signals) -> RunResult:
         ),
         results={k: list(v) for k, v in job.planned.kept.items()},
     )
-    try:
-        if job.planned.plans:
-            await _start(job)
-            signals.runner = runner
-            await runner.play()
-    finally:
-        await _close(job.rooms)
-    for line in _notices_of(ground.store):
+    left = await _played(job, runner, signals) if job.planned.plans else ()
+    for line in (*_notices_of(ground.store), *(f"{e.message} ({e.remedy})" for e in left)):
         if line not in voices.notices:
             voices.notice(line)
     result = _result(job, runner, asyncio.get_running_loop().time() - began)
+    if left:
+        # what holds, holds; but a target that cannot end must not pass for a success
+        result = replace(result, exit_code=result.exit_code or CannotJudge.exit_code)
     await _kept(voices, ground.store.finish(result))
     return result
+
+
+async def _played(job: _Job, runner: Runner, signals: _Signals) -> tuple[EvalrunError, ...]:
+    """Open, play, close; what did not close. Raises EvalrunError for what keeps the first trial from being played."""
+    left: tuple[EvalrunError, ...] = ()
+    try:
+        await open_rooms(job.rooms, _info(job), job.ground.settings.timeouts, len(job.planned.plans))
+        signals.runner = runner
+        await runner.play()
+    finally:
+        left = await close_rooms(job.rooms)
+    return left
 
 
 async def _kept(voices: _Voices, writing: Awaitable[None]) -> None:
@@ -348,12 +358,10 @@ def _result(job: _Job, runner: Runner, seconds: float) -> RunResult:
     )
 
 
-async def _start(job: _Job) -> None:
-    """Start providers, database and target beside one another. Raises EvalrunError."""
-    rooms, settings = job.rooms, job.ground.settings
-    rooms.calls.warm(rooms.warm)
+def _info(job: _Job) -> SuiteInfo:
+    settings = job.ground.settings
     rules = settings.root / settings.style_rules
-    info = SuiteInfo(
+    return SuiteInfo(
         run=job.header.id,
         options=settings.targets[settings.target].options,
         root=settings.root,
@@ -361,31 +369,3 @@ async def _start(job: _Job) -> None:
         style_rules=rules if rules.is_file() else None,
         environ=job.ground.environ,
     )
-    try:
-        async with asyncio.timeout(settings.timeouts.setup) as limit:
-            if rooms.server is not None:
-                await rooms.server.start()
-            await rooms.target.setup(info)
-            if rooms.server is not None:
-                migrate = rooms.target.migrate if Capability.MIGRATE in rooms.target.capabilities else None
-                await rooms.server.prepare(migrate, len(job.planned.plans))
-            await rooms.calls.ready(rooms.warm)
-    except EvalrunError:
-        raise
-    except Exception as e:
-        what = f"took over {settings.timeouts.setup:g} s" if limit.expired() else f"raised {type(e).__name__}: {e}"
-        raise TargetFailed(
-            f"the start of target {settings.target!r} {what}",
-            remedy="correct its setup() or migrate(), or its settings",
-        ) from e
-
-
-async def _close(rooms: Rooms) -> None:
-    """Close everything, also when one of them fails; the first failure is raised at the end."""
-    closing = [rooms.calls.close(), rooms.target.teardown()]
-    if rooms.server is not None:
-        closing.append(rooms.server.close())
-    ended = await asyncio.gather(*closing, return_exceptions=True)
-    for problem in ended:
-        if isinstance(problem, BaseException):
-            raise problem
