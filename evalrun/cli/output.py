@@ -40,7 +40,7 @@ def reporters(wish: Wish, environ: Mapping[str, str], *, beside: bool = False) -
     is run.
     """
     if ":" in wish.format:
-        plugins.look_in(_project(Path.cwd()))
+        plugins.look_in(plugins.use_case("project").folder(Path.cwd()))
     make = plugins.load("reporters", wish.format)
     made: list[Reporter] = []
     with contextlib.ExitStack() as stack:
@@ -56,12 +56,6 @@ def reporters(wish: Wish, environ: Mapping[str, str], *, beside: bool = False) -
         for reporter in made:
             stack.callback(reporter.close)
         yield tuple(made)
-
-
-def _project(start: Path) -> Path:
-    """The folder that the settings would be read from."""
-    names = ("evalrun.toml", "pyproject.toml")
-    return next((f for f in (start, *start.parents) if any((f / n).is_file() for n in names)), start)
 
 
 def screen_options(stream: TextIO, environ: Mapping[str, str], wish: Wish) -> ReportOptions:

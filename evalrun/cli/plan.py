@@ -28,6 +28,7 @@ from evalrun.cli.run import (
     Verbose,
     models,
     since,
+    wanted,
 )
 from evalrun.errors import UsageError
 
@@ -73,13 +74,7 @@ def plan(  # noqa: PLR0917  typer reads one option from each parameter
     use_case = plugins.use_case("plan")
     request = use_case.PlanRequest(
         start=Path.cwd(),
-        wanted=use_case.Wanted(
-            names=tuple(names or ()),
-            categories=tuple(category or ()),
-            stages=tuple(stage or ()),
-            tags=tuple(tag or ()),
-            everything=everything,
-        ),
+        wanted=wanted(use_case, names, category, stage, tag, everything=everything),
         since=since(use_case, changed_since, on_missing_base),
         overrides=use_case.Overrides(
             profile=profile, target=target, models=models(model or []), concurrency=concurrency, store=store

@@ -98,16 +98,9 @@ def run(  # noqa: PLR0917  typer reads one option from each parameter
         strict_prices=strict_prices,
         unstable=unstable,
     )
-    wanted = use_case.Wanted(
-        names=tuple(names or ()),
-        categories=tuple(category or ()),
-        stages=tuple(stage or ()),
-        tags=tuple(tag or ()),
-        everything=everything,
-    )
     request = use_case.RunRequest(
         start=Path.cwd(),
-        wanted=wanted,
+        wanted=wanted(use_case, names, category, stage, tag, everything=everything),
         since=since(use_case, changed_since, on_missing_base),
         part=use_case.Part(shard=Shard.parse(shard) if shard else None, plan=plan, file=shard_file),
         verbose=verbose,
@@ -121,6 +114,25 @@ def run(  # noqa: PLR0917  typer reads one option from each parameter
         except use_case.Interrupted as e:
             raise typer.Exit(128 + e.signum) from None
     raise typer.Exit(result.exit_code)
+
+
+def wanted(
+    use_case: Any,
+    names: list[str] | None,
+    categories: list[Category] | None,
+    stages: list[str] | None,
+    tags: list[str] | None,
+    *,
+    everything: bool,
+) -> Any:
+    """What the filters of the command line ask for."""
+    return use_case.Wanted(
+        names=tuple(names or ()),
+        categories=tuple(categories or ()),
+        stages=tuple(stages or ()),
+        tags=tuple(tags or ()),
+        everything=everything,
+    )
 
 
 def since(use_case: Any, reference: str | None, on_missing_base: str) -> Any:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from evalrun.loading.schemas import KINDS, schema_text
-
-NAMES = tuple(KINDS)
+from evalrun.loading.schemas import schema_text
 
 
 def schema(kind: str) -> str:
-    """The schema of `scenario`, `persona`, `rubric`, `style_rules` or `settings`, as JSON. Raises UnknownName."""
+    """The schema of a kind of file (see `loading.schemas.KINDS`), as JSON. Raises UnknownName."""
     return schema_text(kind)
