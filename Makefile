@@ -7,7 +7,7 @@ BIN := .venv/bin
 demo: .venv/done                ## set up everything and run ten of the shipped scenarios on the embedded defaults
 	$(BIN)/evalrun run --tag demo
 
-test: .venv/done                ## set up everything and pass the tests
+test: .venv/oracles             ## set up everything and pass the tests
 	$(BIN)/python -m pytest -n 2
 
 check: lint types contracts     ## what CI asks beside the tests
@@ -36,6 +36,10 @@ bench: .venv/done
 	$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps -e .
 	$(BIN)/python -m compileall -q evalrun
 	$(BIN)/evalrun local fetch
+	@touch $@
+
+.venv/oracles: .venv/done constraints-oracles.txt
+	$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r constraints-oracles.txt
 	@touch $@
 
 clean:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from statistics import fmean, pstdev
 
-from evalrun.agreement import bootstrap, correlation, kappa, wilson
 from evalrun.rubric import Rubric, RubricKind
+from evalrun.statistics import bootstrap, correlation, kappa, wilson
 
 LEAST_BOUND = 0.75
 LEAST_KAPPA = 0.6
