@@ -6,12 +6,13 @@ Precedence, weakest first: defaults, settings file, profile, environment, comman
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
 from typing import Literal
 
+from evalrun.evidence import EvidenceRule
 from evalrun.usage import ModelName, Role
 
 EMBEDDED_MODEL = ModelName(provider="local", model="smollm2-135m")
@@ -91,7 +92,7 @@ def embedded_models() -> Mapping[Role, ModelName]:
 class Settings:
     """Everything a project sets. Paths are relative to `root`, the folder of the settings file.
 
-    `concurrency` 0: nothing was set (see `side_by_side`).
+    `concurrency` 0: nothing was set (see `side_by_side`). `repeats` holds for scenarios that say auto.
     """
 
     root: Path
@@ -115,9 +116,16 @@ class Settings:
     concurrency: int = 0
     calls_in_flight: int = 64
     timeouts: Timeouts = field(default_factory=Timeouts)
+    repeats: int | Literal["auto"] = "auto"
+    evidence: EvidenceRule = field(default_factory=EvidenceRule)
     store: str = ".evalrun/history.db"
     unstable: Literal["show", "fail"] = "show"
     profile: str = ""
+
+    def rule_of(self, repeats: int | Literal["auto"]) -> EvidenceRule:
+        """The rule of a scenario with such `repeats`."""
+        wanted = self.repeats if repeats == "auto" else repeats
+        return self.evidence if wanted == "auto" else replace(self.evidence, exactly=int(wanted))
 
     @property
     def side_by_side(self) -> int:

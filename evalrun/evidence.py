@@ -86,12 +86,14 @@ def decide(weights: Sequence[Weight], rule: EvidenceRule) -> Verdict | None:
 
     Fail when two were low, or S ≤ -A in two or more. Pass when none was low, S ≥ A and there are at
     least `least`. Unstable at the last trial, or when one was low among three or more that are clear
-    otherwise. With `exactly`, nothing is said before the last.
+    otherwise. With `exactly`, only what can no longer change is said before the last.
     """
     of = gathered(weights, rule)
     if rule.exactly == 1:
-        return None if not weights else Verdict.PASS if weights[0].passed else Verdict.FAIL
-    if of.low >= 2 or (of.trials >= 2 and of.sum <= -Fraction(rule.clear)):
+        return _plain(weights)
+    if of.low >= 2:
+        return Verdict.FAIL
+    if of.trials >= 2 and of.sum <= -Fraction(rule.clear):
         decided = Verdict.FAIL
     elif of.low == 0 and of.sum >= Fraction(rule.clear) and of.trials >= rule.at_first:
         decided = Verdict.PASS
@@ -100,6 +102,14 @@ def decide(weights: Sequence[Weight], rule: EvidenceRule) -> Verdict | None:
     else:
         return None
     return decided if of.trials >= rule.exactly else None
+
+
+def _plain(weights: Sequence[Weight]) -> Verdict | None:
+    """The rule of one run; should there be more after all, they must agree."""
+    passed = {w.passed for w in weights}
+    if len(passed) != 1:
+        return Verdict.UNSTABLE if passed else None
+    return Verdict.PASS if True in passed else Verdict.FAIL
 
 
 def distance(weights: Sequence[Weight], rule: EvidenceRule) -> Fraction:

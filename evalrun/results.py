@@ -10,6 +10,7 @@ from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 
+from evalrun.evidence import EvidenceRule
 from evalrun.expectation import Unmet
 from evalrun.scenario import Category
 from evalrun.style import Finding, Severity
@@ -136,7 +137,7 @@ class TrialResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScenarioResult:
-    """One scenario of a run with all its trials."""
+    """One scenario of a run with all its trials, and the rule that makes them a verdict."""
 
     id: str
     title: str
@@ -149,6 +150,7 @@ class ScenarioResult:
     verdict: Verdict
     reason: str = ""
     selected_because: tuple[str, ...] = ()
+    rule: EvidenceRule = field(default_factory=EvidenceRule)
     trials: tuple[TrialResult, ...] = ()
 
     @property

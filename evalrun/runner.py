@@ -1,25 +1,31 @@
-"""Many trials side by side under one task group, each stored when it ends; stops, retries of the invalid, resume.
+"""Many trials side by side under one task group, each stored when it ends; stops, repeats, resume.
 
 A conversation holds a place; judging a finished one does not, so that judge calls overlap with
-other conversations.
+other conversations. The first trials of all scenarios come before any repeat, and a repeat of the
+scenario nearest to its decision before others, so that money that runs out costs the least.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import Decimal
+from fractions import Fraction
 
+from evalrun.deciding import JUDGED, reason_for, verdict_so_far, weights_of
 from evalrun.errors import StoreFailed
+from evalrun.evidence import distance
 from evalrun.interfaces.reports import Progress
 from evalrun.interfaces.stores import Store
+from evalrun.places import Places, Priority
 from evalrun.redaction import Redactor
 from evalrun.results import ScenarioResult, TrialResult
 from evalrun.transcript import Ending, Transcript
 from evalrun.trial import Trial, TrialPlan, Workings
-from evalrun.verdict import Outcome, Stop, Verdict, verdict_of
+from evalrun.verdict import Outcome, Stop, Verdict
 
 INTERRUPTED = "interrupted"
 BUDGET = "budget"
@@ -45,7 +51,10 @@ class Pace:
 
 @dataclass(slots=True, kw_only=True)
 class Runner:
-    """Plays the trials of a run. `plans` are in order; `results` may hold trials of a run that is resumed."""
+    """Plays the trials of a run, and more of each scenario until its rule decides.
+
+    `plans` are the first ones, in order; `results` may hold trials of a run that is resumed.
+    """
 
     run: str
     workings: Workings
@@ -59,16 +68,19 @@ class Runner:
     stopped: str = ""
     signal: int = 0
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
-    _places: asyncio.Semaphore = field(init=False)
+    _places: Places = field(init=False)
+    _open: Counter[str] = field(default_factory=Counter)
+    _numbers: dict[str, int] = field(default_factory=dict)
 
     async def play(self) -> None:
         """Play everything that is planned; returns also after a stop. Raises StoreFailed when results cannot be kept."""
-        self._places = asyncio.Semaphore(self.pace.concurrency)
+        self._places = Places(self.pace.concurrency)
+        self._open = Counter(p.scenario.id for p in self.plans)
         alarm = asyncio.get_running_loop().call_later(self.workings.timeouts.run, self._out_of_time)
         try:
             async with asyncio.TaskGroup() as group:
-                for plan in self.plans:
-                    task = group.create_task(self._slot(plan))
+                for place, plan in enumerate(self.plans):
+                    task = group.create_task(self._slot(plan, place))
                     self._tasks.add(task)
                     task.add_done_callback(self._tasks.discard)
         except BaseExceptionGroup as e:
@@ -99,25 +111,52 @@ class Runner:
         """The scenarios with their trials and verdicts, as far as is known."""
         return tuple(self._scenario(s) for s in self.skeletons.values())
 
-    async def _slot(self, plan: TrialPlan) -> None:
-        """Play one planned trial; once more when the simulated user spoiled it."""
-        result = await self._trial(plan)
-        if result.outcome is Outcome.INVALID and not self.stopped:
-            number = 1 + max(p.number for p in self.plans if p.scenario.id == plan.scenario.id)
-            number = max(number, 1 + max(t.number for t in self.results[plan.scenario.id]))
-            await self._trial(replace(plan, number=number, replays=result.number))
+    async def _slot(self, plan: TrialPlan, place: int) -> None:
+        """Play a planned trial; the last one of its scenario goes on until the rule decides."""
+        scenario = plan.scenario.id
+        await self._once(plan, place)
+        if self._open[scenario] == 1:
+            while not self.stopped and self._undecided(scenario):
+                await self._once(replace(plan, number=self._fresh_number(scenario), replays=0), place)
+        self._open[scenario] -= 1
 
-    async def _trial(self, plan: TrialPlan) -> TrialResult:
-        result = await self._played(plan)
+    async def _once(self, plan: TrialPlan, place: int) -> None:
+        """Play one trial; once more when the simulated user spoiled it."""
+        result = await self._trial(plan, place)
+        if result.outcome is Outcome.INVALID and not self.stopped:
+            number = self._fresh_number(plan.scenario.id)
+            await self._trial(replace(plan, number=number, replays=result.number), place)
+
+    def _undecided(self, scenario: str) -> bool:
+        return verdict_so_far(self.results.get(scenario, ()), self.skeletons[scenario].rule) is None
+
+    def _fresh_number(self, scenario: str) -> int:
+        """The next number of a trial that no plan and no result has."""
+        planned = [p.number for p in self.plans if p.scenario.id == scenario]
+        played = [t.number for t in self.results.get(scenario, ())]
+        number = 1 + max(self._numbers.get(scenario, 0), *planned, *played, 0)
+        self._numbers[scenario] = number
+        return number
+
+    def _priority(self, plan: TrialPlan, place: int) -> Priority:
+        """The first trial of each scenario in order; then repeats, nearest to a decision first."""
+        known = [t for t in self.results.get(plan.scenario.id, ()) if t.outcome in JUDGED]
+        first = min((p.number for p in self.plans if p.scenario.id == plan.scenario.id), default=plan.number)
+        if not known and plan.number == first:
+            return 0, Fraction(0), place
+        return 1, distance(weights_of(known), self.skeletons[plan.scenario.id].rule), place
+
+    async def _trial(self, plan: TrialPlan, place: int) -> TrialResult:
+        result = await self._played(plan, place)
         # kept also when the interruption comes at this moment
         await asyncio.shield(self._keep(result))
         self._maybe_stop(result)
         return result
 
-    async def _played(self, plan: TrialPlan) -> TrialResult:
+    async def _played(self, plan: TrialPlan, place: int) -> TrialResult:
         trial: Trial | None = None
         try:
-            async with self._places:
+            async with self._places.place(self._priority(plan, place)):
                 if self.stopped:
                     return not_run(plan, self.stopped)
                 # made here: its time does not count while it waits for a place
@@ -155,7 +194,10 @@ class Runner:
             self.stopped = BUDGET
             self.heard.notice(result.reason)
         elif self.pace.fail_fast and result.outcome is Outcome.FAIL:
-            self.stopped = "fail_fast"
+            skeleton = self.skeletons[result.scenario]
+            others = [t for t in self.results.get(result.scenario, ()) if t.number != result.number]
+            if verdict_so_far([*others, result], skeleton.rule) is Verdict.FAIL:
+                self.stopped = "fail_fast"
 
     def _tell(self, plan: TrialPlan, trial: Trial, turn: int, waiting_for: str) -> None:
         self.heard.progress(
@@ -176,16 +218,13 @@ class Runner:
         trials += [
             not_run(p, self.stopped or INTERRUPTED) for p in planned if p.number not in {t.number for t in trials}
         ]
-        replayed = {t.replays for t in trials}
-        final = [t for t in trials if t.number not in replayed]
-        verdict = verdict_of([(t.outcome, t.fact) for t in final])
-        return replace(skeleton, verdict=verdict, reason=_reason(verdict, final), trials=tuple(trials))
-
-
-def _reason(verdict: Verdict, trials: Sequence[TrialResult]) -> str:
-    """The reason of the first trial that shows the verdict."""
-    wanted = Outcome.FAIL if verdict is Verdict.UNSTABLE else Outcome(verdict.value)
-    return next((t.reason for t in trials if t.outcome is wanted), "no trial was planned")
+        verdict = verdict_so_far(trials, skeleton.rule)
+        if verdict is not None:
+            reason = reason_for(verdict, trials, skeleton.rule)
+            return replace(skeleton, verdict=verdict, reason=reason, trials=tuple(trials))
+        why = _WHY.get(self.stopped or INTERRUPTED, self.stopped)
+        reason = f"undecided after {len(trials)} of up to {skeleton.rule.at_most} trials: {why}" if trials else why
+        return replace(skeleton, verdict=Verdict.NOT_RUN, reason=reason, trials=tuple(trials))
 
 
 _WHY = {

@@ -5,7 +5,6 @@ No model is asked anything here, and no default passes.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -138,29 +137,6 @@ def outcome_of(outcomes: Iterable[Outcome]) -> Outcome:
         if outcome in found:
             return outcome
     return Outcome.ERROR
-
-
-def verdict_of(trials: Sequence[tuple[Outcome, bool]]) -> Verdict:
-    """The verdict of a scenario from (outcome, whether the outcome is a fact) of its trials.
-
-    A failed fact fails at once. Scores that fail in some trials only are `unstable`. One trial
-    that could not be judged or was not played keeps the others from being a pass.
-    """
-    for outcome, fact in trials:
-        if outcome is Outcome.FAIL and fact:
-            return Verdict.FAIL
-    counts = Counter(outcome for outcome, _ in trials)
-    if counts[Outcome.FAIL]:
-        return Verdict.UNSTABLE if counts[Outcome.PASS] else Verdict.FAIL
-    for outcome, verdict in (
-        (Outcome.ERROR, Verdict.ERROR),
-        (Outcome.INVALID, Verdict.INVALID),
-        (Outcome.NOT_RUN, Verdict.NOT_RUN),
-        (Outcome.PASS, Verdict.PASS),
-    ):
-        if counts[outcome]:
-            return verdict
-    return Verdict.ERROR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

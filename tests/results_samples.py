@@ -7,7 +7,9 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
+from evalrun.deciding import final, reason_for, verdict_so_far
 from evalrun.errors import Where
+from evalrun.evidence import EvidenceRule
 from evalrun.expectation import Unmet
 from evalrun.results import (
     Exchange,
@@ -22,7 +24,7 @@ from evalrun.scenario import Category
 from evalrun.style import Finding, Severity
 from evalrun.transcript import Bubble, Ending, InboundKind, Observed, Opening, ToolCall, Transcript, Turn
 from evalrun.usage import Role, RoleTotal, Spending, Tokens
-from evalrun.verdict import Outcome, Score, Verdict, verdict_of, weigh
+from evalrun.verdict import Outcome, Score, Verdict, weigh
 
 NOW = datetime(2026, 12, 1, 9, 30, tzinfo=UTC)
 NAMES = ("character", "objective", "responsiveness", "format")
@@ -155,10 +157,8 @@ def trial(
 
 def scenario(name: str, *trials: TrialResult, stage: str = "pricing", **rest: object) -> ScenarioResult:
     """A scenario with its verdict by the real rule."""
-    replayed = {t.replays for t in trials}
-    final = [t for t in trials if t.number not in replayed]
-    verdict = verdict_of([(t.outcome, t.fact) for t in final])
-    shown = {Verdict.UNSTABLE: "fail"}.get(verdict, verdict.value)
+    rule = EvidenceRule(exactly=len(final(trials)))
+    verdict = verdict_so_far(trials, rule) or Verdict.NOT_RUN
     result = ScenarioResult(
         id=name,
         title=name.replace("-", " "),
@@ -169,8 +169,9 @@ def scenario(name: str, *trials: TrialResult, stage: str = "pricing", **rest: ob
         objective="Say when pricing comes and go on with the profile.",
         persona="lea-guarded",
         verdict=verdict,
-        reason=next((t.reason for t in final if t.outcome.value == shown), ""),
+        reason=reason_for(verdict, trials, rule),
         selected_because=("prompts/pricing.md changed (stage pricing)",),
+        rule=rule,
         trials=trials,
     )
     return replace(result, **rest)  # type: ignore[arg-type]
@@ -224,7 +225,7 @@ def failed_on_mean() -> ScenarioResult:
 
 def unstable() -> ScenarioResult:
     """Two passes of three."""
-    good, bad = rubric(scored([(8, 7, 7, 8)])), rubric(scored([(6, 5, 6, 7)]))
+    good, bad = rubric(scored([(8, 7, 7, 8)])), rubric(scored([(6, 4, 6, 7)]))
     trials = [
         trial(
             "pricing-free-trial",

@@ -10,12 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalrun.rubric import PassRule
-from evalrun.verdict import Outcome, Score, Stop, Verdict, exit_code, outcome_of, shown, verdict_of, weigh
+from evalrun.verdict import Outcome, Score, Stop, Verdict, exit_code, outcome_of, shown, weigh
 
 RULE = PassRule(mean=Decimal("6.5"), minimum=5)
 VALUES = st.lists(st.integers(1, 10), min_size=1, max_size=60)
-OUTCOMES = st.sampled_from(Outcome)
-TRIALS = st.lists(st.tuples(OUTCOMES, st.booleans()), max_size=8)
 
 
 def scores(*values: int) -> list[Score]:
@@ -109,39 +107,6 @@ def test_a_mean_is_shown_on_its_side_of_the_limit(value: Fraction, against: Deci
 def test_which_outcome_stands(outcomes: list[Outcome], expected: Outcome) -> None:
     """What keeps a trial from being judged stands above what the judges say; nothing at all is an error."""
     assert expected == outcome_of(outcomes)
-
-
-@pytest.mark.parametrize(
-    ("trials", "expected"),
-    [
-        ([], Verdict.ERROR),
-        ([(Outcome.PASS, False)], Verdict.PASS),
-        ([(Outcome.FAIL, False)], Verdict.FAIL),
-        ([(Outcome.PASS, False), (Outcome.FAIL, False)], Verdict.UNSTABLE),
-        ([(Outcome.PASS, False), (Outcome.FAIL, True)], Verdict.FAIL),
-        ([(Outcome.PASS, False), (Outcome.ERROR, True)], Verdict.ERROR),
-        ([(Outcome.PASS, False), (Outcome.NOT_RUN, True)], Verdict.NOT_RUN),
-        ([(Outcome.INVALID, True), (Outcome.PASS, False)], Verdict.INVALID),
-        ([(Outcome.ERROR, True), (Outcome.FAIL, True)], Verdict.FAIL),
-        ([(Outcome.ERROR, True), (Outcome.FAIL, False)], Verdict.FAIL),
-    ],
-)
-def test_the_verdict_of_a_scenario(trials: list[tuple[Outcome, bool]], expected: Verdict) -> None:
-    """A failed fact fails at once; what could not be judged keeps the rest from being a pass."""
-    assert expected == verdict_of(trials)
-
-
-@given(TRIALS)
-def test_a_pass_needs_every_trial_to_pass(trials: list[tuple[Outcome, bool]]) -> None:
-    """Never a silent green."""
-    passed = bool(trials) and all(outcome is Outcome.PASS for outcome, _ in trials)
-    assert passed == (verdict_of(trials) is Verdict.PASS)
-
-
-@given(TRIALS)
-def test_one_failed_fact_is_a_failure_whatever_else(trials: list[tuple[Outcome, bool]]) -> None:
-    """No number of passes averages it away."""
-    assert Verdict.FAIL is verdict_of([*trials, (Outcome.FAIL, True)])
 
 
 V = Verdict

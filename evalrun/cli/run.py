@@ -43,6 +43,10 @@ Resume = Annotated[bool, typer.Option("--resume", help="Go on with the last run:
 GateOption = Annotated[Gate | None, typer.Option("--judge-gate", help="Whether model judges gate.")]
 Strict = Annotated[bool | None, typer.Option("--strict-prices", help="Refuse a model without a known price.")]
 Unstable = Annotated[str, typer.Option(help="show, or fail: whether an unstable scenario fails the run.")]
+Repeats = Annotated[
+    str, typer.Option(metavar="auto|N", help="Trials of scenarios that do not say: until it is clear, or exactly N.")
+]
+MinTrials = Annotated[int | None, typer.Option(min=1, max=100, help="Fewest trials for a pass, with repeats auto.")]
 StoreOption = Annotated[str, typer.Option("--store", help="The history: a file or a postgresql:// DSN.")]
 Format = Annotated[str, FORMAT]
 Output = Annotated[Path | None, OUTPUT]
@@ -75,6 +79,8 @@ def run(  # noqa: PLR0917  typer reads one option from each parameter
     judge_gate: GateOption = None,
     strict_prices: Strict = None,
     unstable: Unstable = "",
+    repeats: Repeats = "",
+    min_trials: MinTrials = None,
     store: StoreOption = "",
     report_format: Format = TABLE,
     output: Output = None,
@@ -97,6 +103,8 @@ def run(  # noqa: PLR0917  typer reads one option from each parameter
         gate=judge_gate,
         strict_prices=strict_prices,
         unstable=unstable,
+        repeats=repeats_of(repeats),
+        min_trials=min_trials,
     )
     request = use_case.RunRequest(
         start=Path.cwd(),
@@ -140,6 +148,15 @@ def since(use_case: Any, reference: str | None, on_missing_base: str) -> Any:
     if on_missing_base not in ("error", "all"):
         raise UsageError(f"--on-missing-base is {on_missing_base!r}", remedy="write error or all")
     return None if reference is None else use_case.Since(reference=reference, otherwise=on_missing_base)
+
+
+def repeats_of(written: str) -> Any:
+    """What --repeats says; None when nothing. Raises UsageError."""
+    if written in ("", "auto"):
+        return written or None
+    if written.isascii() and written.isdigit() and 1 <= int(written) <= 100:
+        return int(written)
+    raise UsageError(f"--repeats is {written!r}, expected auto or 1 to 100", remedy="write auto, or a number such as 3")
 
 
 def models(written: list[str]) -> dict[Role, ModelName]:

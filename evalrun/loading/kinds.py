@@ -176,6 +176,20 @@ class Amount:
         return value
 
 
+class Repeats:
+    """The word `auto`, or a whole number from 1 to 100."""
+
+    def schema(self) -> dict[str, object]:
+        """The word or a number."""
+        return {"anyOf": [{"const": "auto"}, {"type": "integer", "minimum": 1, "maximum": 100}]}
+
+    def read(self, node: Node, problems: Problems) -> object:
+        """The word or the number."""
+        if node.kind is NodeKind.TEXT and node.text == "auto":
+            return "auto"
+        return Integer(least=1, most=100).read(node, problems)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flag:
     """true or false."""

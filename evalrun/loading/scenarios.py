@@ -16,7 +16,7 @@ from evalrun.expectation import (
     ToolExpectation,
 )
 from evalrun.loading.fields import WHERE, Field, ListOf, MappingOf, Table, listed, place
-from evalrun.loading.kinds import Anything, Duration, Flag, Integer, Moment, Problems, Skip, Text, Words
+from evalrun.loading.kinds import Anything, Duration, Flag, Integer, Moment, Problems, Repeats, Skip, Text, Words
 from evalrun.loading.nodes import Node, NodeKind
 from evalrun.scenario import (
     AdvanceStep,
@@ -200,20 +200,6 @@ class Judged:
         if node.kind is NodeKind.TEXT and node.text == "none":
             return {WHERE: node.where, "rubric": ""}
         return self.table.read(node, problems)
-
-
-class Repeats:
-    """The word `auto`, or a whole number from 1 to 100."""
-
-    def schema(self) -> dict[str, object]:
-        """The word or a number."""
-        return {"anyOf": [{"const": "auto"}, {"type": "integer", "minimum": 1, "maximum": 100}]}
-
-    def read(self, node: Node, problems: Problems) -> object:
-        """The word or the number."""
-        if node.kind is NodeKind.TEXT and node.text == "auto":
-            return "auto"
-        return Integer(least=1, most=100).read(node, problems)
 
 
 SCENARIO = Table(

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from evalrun.config import (
     Gate,
@@ -23,6 +23,7 @@ from evalrun.config import (
     embedded_models,
 )
 from evalrun.errors import FileProblems, Problem, UnknownName, UsageError, Where
+from evalrun.evidence import EvidenceRule
 from evalrun.loading.fields import WHERE
 from evalrun.loading.kinds import Problems, Skip, nearest
 from evalrun.loading.nodes import Node, amount_of
@@ -45,6 +46,8 @@ class Overrides:
     gate: Gate | None = None
     strict_prices: bool | None = None
     unstable: str = ""
+    repeats: int | Literal["auto"] | None = None
+    min_trials: int | None = None
 
 
 def find_settings(start: Path) -> Path | None:
@@ -207,7 +210,7 @@ def _provider(table: Mapping[str, Any]) -> dict[str, Any]:
 
 def _settings(values: Mapping[str, Any], *, root: Path, file: str, profile: str) -> Settings:
     given = _plain(values)
-    for name in ("profiles", "targets", "models", "providers", "judge", "prices", "stages", "timeouts"):
+    for name in ("profiles", "targets", "models", "providers", "judge", "prices", "stages", "timeouts", "evidence"):
         given.pop(name, None)
     judge = _plain(values.get("judge", {}))
     judge_settings = JudgeSettings(**({**judge, "gate": Gate(judge["gate"])} if "gate" in judge else judge))
@@ -224,12 +227,18 @@ def _settings(values: Mapping[str, Any], *, root: Path, file: str, profile: str)
         stages={n: StageSettings(**_plain(s)) for n, s in values.get("stages", {}).items()},
         judge=judge_settings,
         timeouts=Timeouts(**timeouts),
+        evidence=_evidence(_plain(values.get("evidence", {}))),
         profile=profile,
         **given,
     )
     if not settings.target and len(targets) == 1:
         return replace(settings, target=next(iter(targets)))
     return settings
+
+
+def _evidence(table: Mapping[str, Any]) -> EvidenceRule:
+    names = {"margin": "clear", "min_trials": "least", "max_trials": "most"}
+    return EvidenceRule(**{names[k]: v for k, v in table.items()})
 
 
 def _overridden(settings: Settings, over: Overrides, environ: Mapping[str, str]) -> Settings:
@@ -248,9 +257,11 @@ def _overridden(settings: Settings, over: Overrides, environ: Mapping[str, str])
     for name in ("target", "store", "unstable"):
         if value := getattr(over, name):
             changes[name] = value
-    for name in ("concurrency", "strict_prices"):
+    for name in ("concurrency", "strict_prices", "repeats"):
         if (value := getattr(over, name)) is not None:
             changes[name] = value
+    if over.min_trials is not None:
+        changes["evidence"] = replace(settings.evidence, least=over.min_trials)
     if over.gate is not None:
         changes["judge"] = replace(settings.judge, gate=over.gate)
     return _known_target(replace(settings, **changes))

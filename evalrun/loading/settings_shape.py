@@ -6,7 +6,7 @@ import re
 
 from evalrun.config import Gate
 from evalrun.loading.fields import Field, ListOf, MappingOf, Table
-from evalrun.loading.kinds import Amount, Anything, Flag, Integer, Problems, Skip, Text
+from evalrun.loading.kinds import Amount, Anything, Flag, Integer, Problems, Repeats, Skip, Text
 from evalrun.loading.nodes import Node, NodeKind
 from evalrun.usage import Role
 
@@ -101,6 +101,14 @@ TIMEOUTS = Table(
         )
     ),
 )
+EVIDENCE = Table(
+    name="evidence",
+    fields=(
+        Field(name="margin", kind=Amount(what="score points"), meaning="A: what margins must sum to (default 0.5)"),
+        Field(name="min_trials", kind=Integer(least=1, most=100), meaning="fewest trials for a pass (default 1)"),
+        Field(name="max_trials", kind=Integer(least=1, most=100), meaning="K: most trials (default 5)"),
+    ),
+)
 _FIELDS = (
     Field(name="target", kind=Text(), meaning="the target to run against (default: the only one)"),
     Field(name="targets", kind=MappingOf(value=TARGET), meaning="the targets by name"),
@@ -125,6 +133,8 @@ _FIELDS = (
     ),
     Field(name="calls_in_flight", kind=Integer(least=1, most=10_000), meaning="calls to one provider side by side"),
     Field(name="timeouts", kind=TIMEOUTS, meaning="seconds"),
+    Field(name="repeats", kind=Repeats(), meaning="trials of scenarios that do not say: auto (default), or how many"),
+    Field(name="evidence", kind=EVIDENCE, meaning="when the trials of a scenario with repeats auto are enough"),
     Field(name="store", kind=Text(), meaning="history: a file, or a postgresql:// DSN as ${VARIABLE}"),
     Field(name="unstable", kind=Text(choices=("show", "fail")), meaning="whether an unstable scenario fails the run"),
 )

@@ -10,11 +10,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from evalrun.archive import decode, encode
+from evalrun.deciding import verdict_so_far
 from evalrun.errors import UnknownName
 from evalrun.redaction import sanitise
 from evalrun.results import Exchange, RunHeader, RunResult, ScenarioResult, TrialResult
 from evalrun.stores.backend import Connection, Row, Values
-from evalrun.verdict import verdict_of
+from evalrun.verdict import Verdict
 
 CANDIDATES = 5
 UNFINISHED = "the run has not ended: it was killed or still goes on; what follows is from the trials kept so far"
@@ -179,9 +180,8 @@ def _with_trials(scenario: ScenarioResult, trials: Sequence[TrialResult], finish
     if finished or not own:
         return replace(scenario, trials=own)
     # the run was killed: the verdict follows from what is kept
-    replayed = {t.replays for t in own}
-    final = [(t.outcome, t.fact) for t in own if t.number not in replayed]
-    return replace(scenario, trials=own, verdict=verdict_of(final), reason=own[-1].reason)
+    verdict = verdict_so_far(own, scenario.rule) or Verdict.NOT_RUN
+    return replace(scenario, trials=own, verdict=verdict, reason=own[-1].reason)
 
 
 def _find(connection: Connection, reference: str) -> Row:

@@ -17,7 +17,6 @@ from evalrun.rubric import Scope
 from evalrun.scenario import PersonaStep, Scenario
 from evalrun.suite import Suite
 from evalrun.usage import ZERO, Role, Tokens
-from evalrun.use_cases.planning import repeats_of
 
 TOKENS: Mapping[Role, Tokens] = {
     Role.AGENT: Tokens(input=1500, output=120),
@@ -78,7 +77,7 @@ class Forecast:
         return known
 
     def _of(self, scenario: Scenario) -> Expected:
-        repeats = repeats_of(scenario)
+        repeats = self._settings.rule_of(scenario.repeats).at_first
         guess = self._calls(scenario)
         past = self._past.get(scenario.id)
         if past is None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from evalrun import __version__, git
 from evalrun.config import Settings
+from evalrun.deciding import final, verdict_so_far
+from evalrun.evidence import EvidenceRule
 from evalrun.results import RunResult, ScenarioResult, TrialResult
 from evalrun.scenario import Scenario
 from evalrun.selection import Selection
@@ -25,11 +27,6 @@ class Planned:
     notices: tuple[str, ...] = ()
 
 
-def repeats_of(scenario: Scenario) -> int:
-    """How many trials a scenario gets; `auto` is one until noise is measured."""
-    return 1 if scenario.repeats == "auto" else int(scenario.repeats)
-
-
 def plan_trials(
     settings: Settings, suite: Suite, selection: Selection, earlier: RunResult | None, *, commit: str
 ) -> Planned:
@@ -43,14 +40,17 @@ def plan_trials(
         key = _key(scenario, suite, shared)
         known = list(old.get(scenario.id, ()))
         kept[scenario.id] = known
-        replayed = {t.replays for t in known}
-        final = [t for t in known if t.number not in replayed]
-        stale = [t for t in final if t.outcome not in (Outcome.PASS, Outcome.FAIL) or t.key != key]
+        counted = final(known)
+        stale = [t for t in counted if t.outcome not in (Outcome.PASS, Outcome.FAIL) or t.key != key]
         changed = [c for t in stale if t.key != key for c in _changed(t.key, key)]
         if changed:
             notices.append(f"{scenario.id} is played again: {', '.join(dict.fromkeys(changed))} changed")
         number = max((t.number for t in known), default=0)
-        replays = [t.number for t in stale] + [0] * max(repeats_of(scenario) - len(final), 0)
+        rule = settings.rule_of(scenario.repeats)
+        missing = max(rule.at_first - len(counted), 0)
+        if not stale and not missing and verdict_so_far(counted, rule) is None:
+            missing = 1  # undecided when it was stopped
+        replays = [t.number for t in stale] + [0] * missing
         for replayed_number in replays:
             number += 1
             plans.append(_plan(scenario, suite, number, replayed_number, key))
@@ -69,7 +69,11 @@ def _plan(scenario: Scenario, suite: Suite, number: int, replays: int, key: str)
     )
 
 
-def skeleton_of(scenario: Scenario, reasons: Sequence[str]) -> ScenarioResult:
+def skeleton_of(
+    scenario: Scenario,
+    reasons: Sequence[str],
+    rule: EvidenceRule = EvidenceRule(),  # noqa: B008  frozen
+) -> ScenarioResult:
     """A scenario of a run before any trial."""
     return ScenarioResult(
         id=scenario.id,
@@ -83,6 +87,7 @@ def skeleton_of(scenario: Scenario, reasons: Sequence[str]) -> ScenarioResult:
         verdict=Verdict.NOT_RUN,
         reason="not played yet",
         selected_because=tuple(reasons),
+        rule=rule,
     )
 
 

@@ -244,7 +244,7 @@ def _share(ground: _Ground) -> Share:
             )
         return planned_share(ground.settings, ground.suite, request.part)
     selection = choose(ground.suite, ground.settings, wanted, request.since)
-    return share_of(selection, request.part.shard, turns_of(selection))
+    return share_of(selection, request.part.shard, turns_of(selection, ground.settings))
 
 
 def _header(
@@ -275,7 +275,10 @@ async def _play(job: _Job, signals: _Signals) -> RunResult:
     """Start what is needed, play, close, and say how it ended."""
     ground, voices = job.ground, job.ground.voices
     began = asyncio.get_running_loop().time()
-    skeletons = {s.id: skeleton_of(s, job.selection.reasons.get(s.id, ())) for s in job.selection.chosen}
+    skeletons = {
+        s.id: skeleton_of(s, job.selection.reasons.get(s.id, ()), ground.settings.rule_of(s.repeats))
+        for s in job.selection.chosen
+    }
     if ground.earlier is None:
         start = RunResult(header=job.header, finished=job.header.started, scenarios=tuple(skeletons.values()))
         await _kept(voices, ground.store.begin(start))

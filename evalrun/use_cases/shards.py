@@ -17,7 +17,7 @@ from evalrun.selection import Selection
 from evalrun.sharding import Shard, split
 from evalrun.suite import Suite
 from evalrun.use_cases.plan_file import read_plan
-from evalrun.use_cases.planning import repeats_of, skeleton_of
+from evalrun.use_cases.planning import skeleton_of
 
 FOLDER = ".evalrun/shards"
 CENT = Decimal("0.000001")
@@ -81,9 +81,9 @@ def share_of(selection: Selection, shard: Shard | None, weights: Mapping[str, fl
     )
 
 
-def turns_of(selection: Selection) -> dict[str, float]:
-    """Weights that need no history: turns and repeats."""
-    return {s.id: float(s.turns_at_most() * repeats_of(s)) for s in selection.chosen}
+def turns_of(selection: Selection, settings: Settings) -> dict[str, float]:
+    """Weights that need no history: turns and first trials."""
+    return {s.id: float(s.turns_at_most() * settings.rule_of(s.repeats).at_first) for s in selection.chosen}
 
 
 def planned_share(settings: Settings, suite: Suite, part: Part) -> Share:

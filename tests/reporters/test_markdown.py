@@ -125,10 +125,11 @@ def test_rows_add_up() -> None:
 def test_floor_and_mean_reasons() -> None:
     """Both are in the table and in the blocks; the criterion that broke the floor is bold."""
     text = markdown(run_of(failed_on_floor(), failed_on_mean()))
+    floor = "objective 4 at turn 3 is under the floor of 5"
     why = [row[-1] for row in tables(text)[0][1:]]
-    assert why == ["objective 4 at turn 3 is under the floor of 5", "mean 6.42 is under 6.5"]
+    assert why == [f"{floor} (0 of 2 trials pass, margins sum to +1.33, 2 low)", "mean 6.42 is under 6.5"]
     assert "| **6.3** |" in text
-    assert "<summary>✗ pricing-asked-twice: objective 4 at turn 3 is under the floor of 5</summary>" in text
+    assert f"<summary>✗ pricing-asked-twice: {floor}" in text
     assert "gates because judge.gate is always" in text
 
 
