@@ -17,7 +17,8 @@ from evalrun.errors import BudgetReached, Unpriced
 from evalrun.interfaces.models import ModelRequest, Reservation
 from evalrun.usage import ZERO, ModelName, Tokens
 
-MILLION = Decimal(1_000_000)
+MILLION_TOKENS = 1_000_000
+MILLION = Decimal(MILLION_TOKENS)
 BYTES_OF_FRAME = 16
 """Tokens a vendor may add around each message."""
 
@@ -138,8 +139,20 @@ class Ledger:
         """Before anything is spent: refuse an unknown model under strict prices, or note it.
 
         A model priced under another name of the table is noted too: no prefix is guessed in silence.
+        Raises BudgetReached for a paid model where no money may be spent at all.
         """
-        if model.provider in self._local or self._own_price(model) is not None:
+        if model.provider in self._local:
+            return
+        if (
+            self.cap is not None
+            and not self.cap
+            and self.price(model, Tokens(input=MILLION_TOKENS, output=MILLION_TOKENS))[0]
+        ):
+            raise BudgetReached(
+                f"a budget of $0 allows no paid call, and {model} costs money",
+                remedy="raise --budget, or choose models that cost nothing (--model role=local:…)",
+            )
+        if self._own_price(model) is not None:
             return
         self.price(model, Tokens())
         entry = self._table().entry(model)

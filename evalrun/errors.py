@@ -7,6 +7,7 @@ EvalrunError
 │   ├── CapabilityMissing        a step needs what the adapter cannot do
 │   ├── NoMergeBase              nothing to compare the files with (git)
 │   ├── MissingExtra             an optional dependency is not installed
+│   ├── NotAskedFor              a model that may cost money, where nobody asked for calls
 │   └── Unpriced                 a model without a price, and that is not allowed
 ├── CannotJudge (3)              the surroundings failed: neither for nor against the agent
 │   ├── MissingKey               no key is set for a chosen provider
@@ -127,6 +128,12 @@ class MissingExtra(UsageError):
     """An optional dependency is needed and not installed."""
 
 
+class NotAskedFor(UsageError):
+    """A model that may cost money is to be called, and no command that was typed asked for it."""
+
+    reason = "not_asked_for"
+
+
 class Unpriced(UsageError):
     """A model has no known price and strict prices are asked for."""
 
@@ -139,9 +146,16 @@ class CannotJudge(EvalrunError):
 
 
 class MissingKey(CannotJudge):
-    """No key is set for a provider that a role uses; empty counts as not set."""
+    """No key is set for a provider that a role uses; empty counts as not set.
+
+    `short` says which, for a line of a report: `no key for openai (OPENAI_API_KEY)`.
+    """
 
     reason = "no_key"
+
+    def __init__(self, message: str, *, remedy: str, short: str = "") -> None:
+        super().__init__(message, remedy=remedy)
+        self.short = short or message
 
 
 class ModelFailed(CannotJudge):

@@ -10,6 +10,7 @@ from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 
+from evalrun.errors import MissingKey
 from evalrun.evidence import EvidenceRule
 from evalrun.expectation import Unmet
 from evalrun.scenario import Category
@@ -158,6 +159,17 @@ class ScenarioResult:
         """Passed trials, and trials that were judged."""
         judged = [t for t in self.trials if t.outcome in (Outcome.PASS, Outcome.FAIL)]
         return sum(t.outcome is Outcome.PASS for t in judged), len(judged)
+
+    @property
+    def evaluated(self) -> bool:
+        """Whether something can be said of the agent."""
+        return self.verdict in (Verdict.PASS, Verdict.FAIL, Verdict.UNSTABLE)
+
+    @property
+    def no_key(self) -> str:
+        """The key it was not run for want of, as in `no key for openai (OPENAI_API_KEY)`; "" when it was not that."""
+        lacking = [t for t in self.trials if t.code == MissingKey.reason] if self.verdict is Verdict.NOT_RUN else []
+        return lacking[0].reason if lacking else ""
 
     @property
     def spending(self) -> Spending:

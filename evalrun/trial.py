@@ -20,7 +20,7 @@ from typing import Any
 from evalrun.clock import TrialClock
 from evalrun.config import Timeouts
 from evalrun.conversation import Conversation, Stage
-from evalrun.errors import BudgetReached, EvalrunError, SimulatorFault, TargetFailed
+from evalrun.errors import BudgetReached, EvalrunError, MissingKey, SimulatorFault, TargetFailed
 from evalrun.expectation import Checkpoint, Evidence
 from evalrun.interfaces.databases import Database, DatabaseServer
 from evalrun.interfaces.judges import Case
@@ -150,18 +150,18 @@ class Trial:
 
     def _fault(self, error: EvalrunError) -> None:
         outcome, ending = Outcome.ERROR, Ending.HARNESS_ERROR
-        code, detail = error.reason, ""
+        code, detail, reason = error.reason, "", f"{error.message} ({error.remedy})"
         if isinstance(error, SimulatorFault):
             outcome, ending, code = Outcome.INVALID, Ending.SIMULATOR_FAULT, f"simulator_{error.fault}"
         elif isinstance(error, BudgetReached):
             outcome, ending = Outcome.NOT_RUN, Ending.BUDGET
+        elif isinstance(error, MissingKey):
+            outcome, reason = Outcome.NOT_RUN, error.short
         elif isinstance(error, TargetFailed):
             ending, detail = Ending.AGENT_ERROR, error.detail
         if self.conversation is not None and not self.judgements:
             self._end(ending)
-        self.ruling = Ruling(
-            outcome=outcome, fact=True, code=code, reason=f"{error.message} ({error.remedy})", detail=detail
-        )
+        self.ruling = Ruling(outcome=outcome, fact=True, code=code, reason=reason, detail=detail)
 
     def _end(self, ending: Ending) -> None:
         if self.conversation is not None:

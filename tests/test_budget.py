@@ -159,6 +159,15 @@ def test_b29_a_budget_of_nothing_allows_local_calls_only() -> None:
     assert (local.amount, books.settle(local, Tokens(input=9, output=9))) == (ZERO, (ZERO, False))
 
 
+def test_b29_a_budget_of_nothing_refuses_a_paid_model_before_the_first_call() -> None:
+    """A model that costs is refused when the run is planned; one that costs nothing is not."""
+    books = ledger("0")
+    with pytest.raises(BudgetReached, match=r"a budget of \$0 allows no paid call"):
+        books.check(request().model)
+    books.check(ModelName.parse("local:smollm2-135m"))
+    ledger("0.01").check(request().model)
+
+
 def test_b29_workers_on_threads_share_one_cap() -> None:
     """Many threads that reserve and settle at once never pass the cap, and the books balance."""
     books = ledger("1.00")

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from evalrun import plugins
+from evalrun.cli.consent import consent_to
 from evalrun.cli.run import Budget, Models, Profile, models
 
 Rubrics = Annotated[
@@ -43,7 +44,8 @@ def calibrate(  # noqa: PLR0917  typer reads one option from each parameter
     case = plugins.use_case("calibrate")
     wanted = case.Wanted(rubrics=tuple(rubrics or ()), split=split, limit=limit, again=again)
     overrides = case.Overrides(profile=profile, models=models(model or []), budget=budget)
-    done = plugins.wait_for(case.calibrate(Path.cwd(), wanted, overrides, os.environ, _notice))
+    consent = consent_to("calibrate", os.environ)
+    done = plugins.wait_for(case.calibrate(Path.cwd(), wanted, overrides, os.environ, _notice, consent=consent))
     for line in case.lines_of(done, mistakes=mistakes):
         typer.echo(line)
     if done.budget is not None:

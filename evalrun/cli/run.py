@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from evalrun import plugins
+from evalrun.cli.consent import consent_to
 from evalrun.cli.output import FORMAT, OUTPUT, TABLE, Wish, reporters
 from evalrun.config import Gate
 from evalrun.errors import UsageError
@@ -47,6 +48,10 @@ Repeats = Annotated[
     str, typer.Option(metavar="auto|N", help="Trials of scenarios that do not say: until it is clear, or exactly N.")
 ]
 MinTrials = Annotated[int | None, typer.Option(min=1, max=100, help="Fewest trials for a pass, with repeats auto.")]
+OfflineOk = Annotated[
+    bool | None,
+    typer.Option(help="Whether scenarios that only lack a key may be missing from a success (default: not in CI)."),
+]
 StoreOption = Annotated[str, typer.Option("--store", help="The history: a file or a postgresql:// DSN.")]
 Format = Annotated[str, FORMAT]
 Output = Annotated[Path | None, OUTPUT]
@@ -81,6 +86,7 @@ def run(  # noqa: PLR0917  typer reads one option from each parameter
     unstable: Unstable = "",
     repeats: Repeats = "",
     min_trials: MinTrials = None,
+    offline_ok: OfflineOk = None,
     store: StoreOption = "",
     report_format: Format = TABLE,
     output: Output = None,
@@ -115,6 +121,8 @@ def run(  # noqa: PLR0917  typer reads one option from each parameter
         overrides=overrides,
         fail_fast=fail_fast,
         resume=resume,
+        offline_ok=offline_ok,
+        consent=consent_to("run", os.environ),
     )
     with reporters(Wish(format=report_format, output=output), os.environ, beside=True) as made:
         try:

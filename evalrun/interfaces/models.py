@@ -89,10 +89,31 @@ def unheard(line: str) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Consent:
+    """Whether somebody asked for calls that may cost money.
+
+    `command` is the command that was typed, "" when none was. `against` says why it does not count
+    all the same: it was typed by a test or by a hook of git, not by a person.
+    """
+
+    command: str = ""
+    against: str = ""
+
+    @property
+    def given(self) -> bool:
+        """Whether money may be spent."""
+        return bool(self.command) and not self.against
+
+
+NO_CONSENT = Consent()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderSetup:
     """What a provider is made from. `options` is its table in the settings; `models` the models it will be asked for.
 
-    `notice` takes one line that the user should read now, such as what is waited for.
+    `notice` takes one line that the user should read now, such as what is waited for. `consent`: a
+    provider that may cost money refuses to be made without it.
     """
 
     name: str
@@ -103,6 +124,7 @@ class ProviderSetup:
     concurrency: int = 64
     tmp: Path
     notice: Callable[[str], None] = unheard
+    consent: Consent = NO_CONSENT
 
 
 class ModelEndpoint(Protocol):

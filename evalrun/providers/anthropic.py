@@ -11,7 +11,7 @@ import msgspec
 from evalrun.interfaces.models import Finish, Message, ModelReply, ModelRequest, ProviderSetup
 from evalrun.providers.answer_schemas import without
 from evalrun.providers.chat import encodable, hidden, malformed, refused
-from evalrun.providers.keys import address_of, key_of
+from evalrun.providers.keys import address_of, asked_for, key_of
 from evalrun.providers.usage import from_messages
 from evalrun.providers.vendor_sdk import VendorSdk
 
@@ -49,6 +49,7 @@ class Anthropic:
         self.name = setup.name
         self._key = key_of(setup, "ANTHROPIC_API_KEY")
         address = address_of(setup, "ANTHROPIC_BASE_URL")
+        asked_for(setup, address)
         # the key is given, so that no profile is picked up from the disk; no spans of the SDK's own
         options = {"api_key": self._key, "open_telemetry": False} | ({"base_url": address} if address else {})
         self._sdk = VendorSdk(setup.name, "anthropic", "AsyncAnthropic", options)

@@ -11,7 +11,7 @@ import msgspec
 from evalrun.errors import UsageError
 from evalrun.interfaces.models import ModelReply, ModelRequest, ProviderSetup
 from evalrun.providers.chat import body_of, cut, hidden, malformed, refused, refused_parameter, reply_of, unreachable
-from evalrun.providers.keys import address_of, key_of
+from evalrun.providers.keys import address_of, asked_for, key_of
 
 CONNECT_SECONDS = 30.0
 
@@ -34,6 +34,7 @@ class Compatible:
                 remedy=f'set [tool.evalrun.providers.{setup.name}] base_url = "http://…/v1"',
             )
         self._key = key_of(setup, "") if setup.options.get("api_key_env") else ""
+        asked_for(setup, self.base_url)
         self._http: aiohttp.ClientSession | None = None
         self._dropped: dict[str, frozenset[str]] = {}
 

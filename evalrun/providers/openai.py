@@ -9,7 +9,7 @@ import msgspec
 from evalrun.interfaces.models import ModelReply, ModelRequest, ProviderSetup
 from evalrun.providers.answer_schemas import without
 from evalrun.providers.chat import body_of, hidden, malformed, refused, refused_parameter, reply_of
-from evalrun.providers.keys import address_of, key_of
+from evalrun.providers.keys import address_of, asked_for, key_of
 from evalrun.providers.vendor_sdk import VendorSdk
 
 _UNSUPPORTED = ("minLength", "maxLength")
@@ -25,6 +25,7 @@ class OpenAI:
         self.name = setup.name
         self._key = key_of(setup, "OPENAI_API_KEY")
         address = address_of(setup, "OPENAI_BASE_URL")
+        asked_for(setup, address)
         options = {"api_key": self._key} | ({"base_url": address} if address else {})
         self._sdk = VendorSdk(setup.name, "openai", "AsyncOpenAI", options)
         self._dropped: dict[str, frozenset[str]] = {}

@@ -14,6 +14,7 @@ from evalrun.reporters.wording import (
     cost_line,
     duration,
     exit_line,
+    missing_line,
     models_line,
     selection_line,
     short_id,
@@ -89,12 +90,12 @@ def headline(run: RunResult, figures: Figures) -> str:
     total = len(figures.rows)
     if found[Verdict.FAIL]:
         first = f"{SYMBOLS[Verdict.FAIL]} {found[Verdict.FAIL]} of {total} scenarios failed"
+    elif missing_line(run):
+        first = f"{SYMBOLS[Verdict.ERROR]} {one_line(missing_line(run))}, {exit_line(run)}"
     elif run.exit_code == 0:
         first = f"{SYMBOLS[Verdict.PASS]} {found[Verdict.PASS]} of {total} scenarios passed"
     else:
-        first = (
-            f"{SYMBOLS[Verdict.ERROR]} {found[Verdict.PASS]} of {total} scenarios passed, {exit_line(run.exit_code)}"
-        )
+        first = f"{SYMBOLS[Verdict.ERROR]} {found[Verdict.PASS]} of {total} scenarios passed, {exit_line(run)}"
     others = [f"{found[v]} {word(v)}" for v in _WORST_FIRST[1:-1] if found[v]]
     return " · ".join([first, *others, f"${figures.total}"])
 
@@ -214,4 +215,4 @@ def _bottom(run: RunResult, figures: Figures) -> Iterator[str]:
     if run.notices:
         yield "\n".join(f"- note: {one_line(n)}" for n in run.notices)
     ref = short_id(run.header.id)
-    yield f"<sub>run {one_line(run.header.id)} · evalrun show {one_line(ref)} SCENARIO · {exit_line(run.exit_code)}</sub>"
+    yield f"<sub>run {one_line(run.header.id)} · evalrun show {one_line(ref)} SCENARIO · {exit_line(run)}</sub>"

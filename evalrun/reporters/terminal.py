@@ -26,6 +26,7 @@ from evalrun.reporters.wording import (
     counts,
     duration,
     exit_line,
+    missing_line,
     models_line,
     selection_line,
     short_id,
@@ -153,8 +154,9 @@ class Terminal:
     def _sums(self, run: RunResult, figures: Figures) -> Iterable[Text]:
         dot = self._signs.own(" · ")
         short = short_id(run.header.id)
-        first = [counts(run), figures.mean_line, cost_line(run, figures), duration(run.seconds)]
-        second = [f"run {run.header.id}", f"evalrun show {short} SCENARIO", exit_line(run.exit_code)]
+        missing = [line] if (line := missing_line(run)) else []
+        first = [*missing, counts(run), figures.mean_line, cost_line(run, figures), duration(run.seconds)]
+        second = [f"run {run.header.id}", f"evalrun show {short} SCENARIO", exit_line(run)]
         for parts, style in ((first, "bold"), (second, "")):
             yield from joined([self._signs.own(p) for p in parts], dot, width=self._options.width, style=style)
 

@@ -22,7 +22,6 @@ SYMBOLS: Mapping[Verdict, str] = {
     Verdict.NOT_RUN: "–",
 }
 _EXITS = {
-    0: "all passed",
     1: "a scenario failed",
     3: "not everything could be judged",
     4: "the budget was reached",
@@ -105,9 +104,22 @@ def short_id(run: str) -> str:
     return run.rpartition("-")[2] or run
 
 
-def exit_line(code: int) -> str:
-    """An exit code with its meaning."""
-    return f"exit {code} ({_EXITS[code]})" if code in _EXITS else f"exit {code}"
+def exit_line(run: RunResult) -> str:
+    """The exit code with its meaning."""
+    code = run.exit_code
+    if code == 0 and any(s.no_key for s in run.scenarios):
+        return "exit 0 (what lacks a key was allowed to be missing)"
+    said = _EXITS.get(code) or ("" if code else "all passed" if run.scenarios else "nothing to play")
+    return f"exit {code} ({said})" if said else f"exit {code}"
+
+
+def missing_line(run: RunResult) -> str:
+    """`0 of 5 evaluated: no key for openai (OPENAI_API_KEY)`; "" when nothing is missing that must be said so loudly."""
+    evaluated, total = sum(s.evaluated for s in run.scenarios), len(run.scenarios)
+    why = dict.fromkeys(s.no_key for s in run.scenarios if s.no_key)
+    if why:
+        return f"{evaluated} of {total} evaluated: {'; '.join(why)}"
+    return f"0 of {total} evaluated" if total and not evaluated else ""
 
 
 def json_text(value: object) -> str:

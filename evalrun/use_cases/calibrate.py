@@ -17,7 +17,7 @@ from evalrun.config import Settings
 from evalrun.errors import BudgetReached, UsageError
 from evalrun.expectation import Evidence
 from evalrun.interfaces.judges import Case, Judge, JudgeSetup
-from evalrun.interfaces.models import ModelEndpoint
+from evalrun.interfaces.models import NO_CONSENT, Consent, ModelEndpoint
 from evalrun.labels import USER, Label
 from evalrun.loading.labels import load_labels
 from evalrun.loading.settings import Overrides, load_settings
@@ -74,9 +74,15 @@ def lines_of(done: Calibrated, *, mistakes: bool) -> list[str]:
 
 
 async def calibrate(
-    start: Path, wanted: Wanted, overrides: Overrides, environ: Mapping[str, str], notice: Callable[[str], None]
+    start: Path,
+    wanted: Wanted,
+    overrides: Overrides,
+    environ: Mapping[str, str],
+    notice: Callable[[str], None],
+    *,
+    consent: Consent = NO_CONSENT,
 ) -> Calibrated:
-    """Ask the judge about the labels of the project's rubrics.
+    """Ask the judge about the labels of the project's rubrics; with `consent` also one that costs money.
 
     Raises UsageError, FileProblems, and what providers raise before the first call.
     """
@@ -87,7 +93,7 @@ async def calibrate(
     sets = _sets(settings, wanted)
     judge = _judge(settings)
     tmp = Path(tempfile.mkdtemp(prefix="evalrun-"))
-    calls, ledger, warm = make_calls(settings, frozenset({Role.JUDGE}), environ, tmp, notice)
+    calls, ledger, warm = make_calls(settings, frozenset({Role.JUDGE}), environ, tmp, notice, consent=consent)
     try:
         calls.warm(warm)
         await calls.ready(warm)

@@ -15,11 +15,12 @@ from evalrun.loading.settings import Overrides
 from evalrun.results import RunHeader, RunResult, ScenarioResult, ShardResult, TrialResult
 from evalrun.scenario import Category
 from evalrun.transcript import Ending, Transcript
+from evalrun.use_cases.keyless import exit_code_of
 from evalrun.use_cases.plan import settings_of
 from evalrun.use_cases.plan_file import PlanFile, read_plan
 from evalrun.use_cases.shards import read_shard
 from evalrun.use_cases.wiring import make_store
-from evalrun.verdict import Outcome, Stop, Verdict, exit_code
+from evalrun.verdict import Outcome, Stop, Verdict
 
 __all__ = ["MergeRequest", "Overrides", "merge"]
 LOST = "shard_lost"
@@ -174,9 +175,7 @@ def _merged(whole: _Whole, plan: PlanFile | None) -> RunResult:
     lost = sorted({whole.shard_of[s.id] for s in whole.planned if s.id not in played}, key=_order)
     header = _header(whole, plan)
     stop = Stop(signal=next((r.stop.signal for r in runs if r.stop.signal), 0), budget=any(r.stop.budget for r in runs))
-    own = exit_code(
-        [s.verdict for s in scenarios], stop=stop, selected=len(whole.planned), unstable_fails=header.unstable_fails
-    )
+    own = exit_code_of(scenarios, header, stop)
     codes = {own, *(r.exit_code for r in runs)}
     told = [f"shard {shard} left no result: its scenarios are not run" for shard in lost]
     base = runs[0] if runs else RunResult(header=header, finished=header.started)

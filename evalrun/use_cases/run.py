@@ -16,13 +16,14 @@ from pathlib import Path
 from evalrun import __version__, git, plugins
 from evalrun.config import Settings
 from evalrun.errors import CannotJudge, EvalrunError, StoreFailed, UsageError
-from evalrun.interfaces.reports import Progress, Reporter
+from evalrun.interfaces.models import NO_CONSENT, Consent
+from evalrun.interfaces.reports import Reporter
 from evalrun.interfaces.stores import Store
 from evalrun.interfaces.targets import SuiteInfo
 from evalrun.loading.settings import Overrides, load_settings
 from evalrun.loading.suite import load_suite
 from evalrun.redaction import Redactor
-from evalrun.results import JudgeTrust, RunHeader, RunResult, TrialResult
+from evalrun.results import JudgeTrust, RunHeader, RunResult
 from evalrun.runner import Heard, Pace, Runner
 from evalrun.selection import Selection, Wanted
 from evalrun.suite import Suite
@@ -30,16 +31,30 @@ from evalrun.trial import Workings
 from evalrun.usage import Role
 from evalrun.use_cases.choosing import Since, choose
 from evalrun.use_cases.feasible import check_feasible
+from evalrun.use_cases.keyless import NO_KEY, exit_code_of, offline_ok, without_keys
 from evalrun.use_cases.opening import close_rooms, open_rooms
 from evalrun.use_cases.planning import Planned, plan_trials, skeleton_of
 from evalrun.use_cases.shards import Part, Share, leave, planned_share, said_of, shard_header, share_of, turns_of
-from evalrun.use_cases.wiring import Rooms, make_calls, make_chain, make_server, make_store, make_target, needed_roles
-from evalrun.verdict import exit_code
+from evalrun.use_cases.voices import Voices
+from evalrun.use_cases.wiring import (
+    Rooms,
+    make_calls,
+    make_chain,
+    make_server,
+    make_store,
+    make_target,
+    missing_keys,
+    needed_roles,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest:
-    """What the user asked for. `start` is the folder it was asked in. `verbose`: say what selected nothing."""
+    """What the user asked for. `start` is the folder it was asked in. `verbose`: say what selected nothing.
+
+    `offline_ok`: whether scenarios that only lack a key may be missing from a success; None says
+    everywhere but in CI. `consent`: whether money may be spent.
+    """
 
     start: Path
     wanted: Wanted = field(default_factory=Wanted)
@@ -49,6 +64,8 @@ class RunRequest:
     overrides: Overrides = field(default_factory=Overrides)
     fail_fast: bool = False
     resume: bool = False
+    offline_ok: bool | None = None
+    consent: Consent = NO_CONSENT
 
 
 class Interrupted(BaseException):
@@ -67,8 +84,9 @@ class _Ground:
     environ: Mapping[str, str]
     settings: Settings
     suite: Suite
-    voices: _Voices
+    voices: Voices
     store: Store
+    commit: str
     earlier: RunResult | None
     redactor: Redactor
     tmp: Path
@@ -84,37 +102,6 @@ class _Job:
     rooms: Rooms
     planned: Planned
     header: RunHeader
-
-
-class _Voices:
-    """All reporters at once, and the notices they were given. A notice before the start waits for it."""
-
-    def __init__(self, reporters: Sequence[Reporter], redactor: Redactor) -> None:
-        self._reporters = reporters
-        self._redactor = redactor
-        self.notices: list[str] = []
-
-    def started(self, header: RunHeader) -> None:
-        for reporter in self._reporters:
-            reporter.started(header)
-
-    def progress(self, progress: Progress) -> None:
-        for reporter in self._reporters:
-            reporter.progress(progress)
-
-    def trial(self, result: TrialResult) -> None:
-        for reporter in self._reporters:
-            reporter.trial(result)
-
-    def notice(self, line: str) -> None:
-        clean = self._redactor.text(line)
-        self.notices.append(clean)
-        for reporter in self._reporters:
-            reporter.notice(clean)
-
-    def finished(self, run: RunResult) -> None:
-        for reporter in self._reporters:
-            reporter.finished(run)
 
 
 class _Signals:
@@ -167,7 +154,7 @@ async def _run(
     suite = load_suite(settings)
     plugins.look_in(settings.root)
     redactor = Redactor.from_environ(environ, [t.database for t in settings.targets.values()])
-    voices = _Voices(reporters, redactor)
+    voices = Voices(reporters, redactor)
     store = make_store(settings)
     await store.open()
     try:
@@ -178,6 +165,7 @@ async def _run(
             suite=suite,
             voices=voices,
             store=store,
+            commit=git.commit(settings.root),
             earlier=await store.load("last") if request.resume else None,
             redactor=redactor,
             tmp=tmp,
@@ -214,20 +202,34 @@ def _plan(ground: _Ground) -> _Job:
     server = make_server(settings, run_id, ground.environ, ground.tmp)
     check_feasible(selection.chosen, target, database=server is not None)
     chain, trust = make_chain(settings, ground.suite, selection.chosen)
-    needed = needed_roles(settings, ground.suite, selection.chosen)
-    calls, ledger, warm = make_calls(settings, needed, ground.environ, ground.tmp, ground.voices.notice)
+    planned = _planned(ground, settings, selection)
+    needed = needed_roles(settings, ground.suite, tuple(p.scenario for p in planned.plans))
+    calls, ledger, warm = make_calls(
+        settings, needed, ground.environ, ground.tmp, ground.voices.notice, consent=ground.request.consent
+    )
     if earlier is not None:
         ledger.spent = sum((s.spending.cost for s in earlier.scenarios), ledger.spent)
     rooms = Rooms(target=target, server=server, calls=calls, ledger=ledger, chain=chain, warm=warm)
-    header = _header(run_id, settings, selection, trust if Role.JUDGE in needed else (), earlier)
+    header = _header(run_id, ground, settings, selection, trust if _judged(ground, settings, selection) else ())
     return _Job(
         ground=ground,
         share=share,
         selection=selection,
         rooms=rooms,
-        planned=plan_trials(settings, ground.suite, selection, earlier, commit=header.commit),
+        planned=planned,
         header=shard_header(share, header),
     )
+
+
+def _planned(ground: _Ground, settings: Settings, selection: Selection) -> Planned:
+    """The trials to play with the keys that are there."""
+    planned = plan_trials(settings, ground.suite, selection, ground.earlier, commit=ground.commit)
+    lacking = missing_keys(settings, ground.environ, ground.tmp, ground.request.consent)
+    return without_keys(planned, lacking, settings, ground.suite)
+
+
+def _judged(ground: _Ground, settings: Settings, selection: Selection) -> bool:
+    return Role.JUDGE in needed_roles(settings, ground.suite, selection.chosen)
 
 
 def _share(ground: _Ground) -> Share:
@@ -248,15 +250,11 @@ def _share(ground: _Ground) -> Share:
 
 
 def _header(
-    run_id: str,
-    settings: Settings,
-    selection: Selection,
-    trust: tuple[JudgeTrust, ...],
-    earlier: RunResult | None,
+    run_id: str, ground: _Ground, settings: Settings, selection: Selection, trust: tuple[JudgeTrust, ...]
 ) -> RunHeader:
     return RunHeader(
         id=run_id,
-        started=earlier.header.started if earlier else datetime.now(UTC),
+        started=ground.earlier.header.started if ground.earlier else datetime.now(UTC),
         target=settings.target,
         models={r.value: str(m) for r, m in settings.models.items()},
         trust=trust,
@@ -264,9 +262,13 @@ def _header(
         selected=len(selection.chosen),
         suite_size=selection.suite_size,
         cap=settings.budget_usd,
-        commit=git.commit(settings.root),
+        commit=ground.commit,
         version=__version__,
-        settings={"profile": settings.profile, "gate": settings.judge.gate.value},
+        settings={
+            "profile": settings.profile,
+            "gate": settings.judge.gate.value,
+            NO_KEY: offline_ok(ground.request.offline_ok, ground.environ),
+        },
         unstable_fails=settings.unstable == "fail",
     )
 
@@ -321,7 +323,7 @@ async def _played(job: _Job, runner: Runner, signals: _Signals) -> tuple[Evalrun
     return left
 
 
-async def _kept(voices: _Voices, writing: Awaitable[None]) -> None:
+async def _kept(voices: Voices, writing: Awaitable[None]) -> None:
     """Write to the history; a failure is said, for the report must still come."""
     try:
         await writing
@@ -344,19 +346,13 @@ def _workings(job: _Job) -> Workings:
 
 def _result(job: _Job, runner: Runner, seconds: float) -> RunResult:
     scenarios = runner.scenarios()
-    code = exit_code(
-        [s.verdict for s in scenarios],
-        stop=runner.stop,
-        selected=job.header.selected,
-        unstable_fails=job.header.unstable_fails,
-    )
     return RunResult(
         header=job.header,
         finished=datetime.now(UTC),
         scenarios=scenarios,
         notices=tuple(dict.fromkeys([*job.rooms.ledger.notices, *job.ground.voices.notices])),
         stop=runner.stop,
-        exit_code=code,
+        exit_code=exit_code_of(scenarios, job.header, runner.stop),
         seconds=round(seconds, 2),
     )
 

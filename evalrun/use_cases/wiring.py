@@ -11,10 +11,10 @@ from pathlib import Path
 from evalrun import plugins
 from evalrun.budget import Ledger, PriceTable
 from evalrun.config import EMBEDDED_MODEL, Settings
-from evalrun.errors import EvalrunError, UsageError
+from evalrun.errors import EvalrunError, MissingKey, NotAskedFor, UsageError
 from evalrun.interfaces.databases import DatabaseServer, DatabaseSetup
 from evalrun.interfaces.judges import Judge, JudgeSetup
-from evalrun.interfaces.models import Provider, ProviderSetup
+from evalrun.interfaces.models import NO_CONSENT, Consent, Provider, ProviderSetup
 from evalrun.interfaces.stores import Store
 from evalrun.interfaces.targets import Target, TargetSetup
 from evalrun.judging import JudgeChain, akin, may_gate
@@ -123,19 +123,23 @@ def make_calls(
     environ: Mapping[str, str],
     tmp: Path,
     notice: Callable[[str], None],
+    *,
+    consent: Consent = NO_CONSENT,
 ) -> tuple[ModelCalls, Ledger, tuple[str, ...]]:
-    """Providers, the ledger and the one way to call. Raises MissingKey, MissingExtra, Unpriced before anything is spent.
+    """Providers, the ledger and the one way to call.
 
-    `needed` are the roles that will surely be called (see `needed_roles`).
+    `needed` are the roles that will surely be called (see `needed_roles`). Without `consent` no
+    provider that may cost money is made. Raises MissingKey, MissingExtra, NotAskedFor, Unpriced, and
+    BudgetReached for a paid model where no money may be spent, all before anything is spent.
 
     The agent's model is the target's business: one that cannot be made is an error only when called.
     """
     providers: dict[str, Provider] = {}
     missing: dict[str, EvalrunError] = {}
-    for name in dict.fromkeys(m.provider for m in settings.models.values()):
-        roles = tuple(r for r in Role if settings.models[r].provider == name)
+    plain = ProviderSetup(name="", options={}, environ=environ, tmp=tmp, notice=notice, consent=consent)
+    for name, roles in _roles_of(settings).items():
         try:
-            providers[name] = _provider(settings, name, roles, environ, tmp, notice=notice)
+            providers[name] = _provider(settings, name, roles, plain)
         except EvalrunError as e:
             if any(r in needed for r in roles):
                 raise
@@ -186,28 +190,48 @@ def needed_roles(settings: Settings, suite: Suite, chosen: Sequence[Scenario]) -
     return frozenset(roles)
 
 
-def _provider(
-    settings: Settings,
-    name: str,
-    roles: tuple[Role, ...],
-    environ: Mapping[str, str],
-    tmp: Path,
-    *,
-    notice: Callable[[str], None],
-) -> Provider:
+def missing_keys(
+    settings: Settings, environ: Mapping[str, str], tmp: Path, consent: Consent = NO_CONSENT
+) -> Mapping[Role, MissingKey]:
+    """The roles whose provider has no key, and what to say of it. Other faults are found by `make_calls`."""
+    plain = ProviderSetup(name="", options={}, environ=environ, tmp=tmp, consent=consent)
+    found: dict[Role, MissingKey] = {}
+    for name, roles in _roles_of(settings).items():
+        try:
+            _provider(settings, name, roles, plain)
+        except MissingKey as e:
+            found |= dict.fromkeys(roles, e)
+        except EvalrunError:
+            continue
+    return found
+
+
+def _roles_of(settings: Settings) -> Mapping[str, tuple[Role, ...]]:
+    """Each provider with the roles it plays."""
+    names = dict.fromkeys(m.provider for m in settings.models.values())
+    return {name: tuple(r for r in Role if settings.models[r].provider == name) for name in names}
+
+
+def _provider(settings: Settings, name: str, roles: tuple[Role, ...], plain: ProviderSetup) -> Provider:
+    """A provider by name; `plain` holds what is the same for all. Raises EvalrunError, NotAskedFor among them."""
     options = dict(settings.providers.get(name, {}))
-    factory = plugins.load("providers", str(options.pop("kind", name)))
-    setup = ProviderSetup(
+    kind = str(options.pop("kind", name))
+    factory = plugins.load("providers", kind)
+    setup = replace(
+        plain,
         name=name,
         options=options,
-        environ=environ,
         models=tuple(settings.models[r].model for r in roles),
         roles=roles,
         concurrency=settings.calls_in_flight,
-        tmp=tmp,
-        notice=notice,
     )
     provider: Provider = factory(setup)
+    # those of the house ask for it themselves, and know which addresses cost nothing
+    if not provider.local and not setup.consent.given and kind not in plugins.BUILT_IN["providers"]:
+        raise NotAskedFor(
+            f"provider {name} may cost money, and no command asked for it",
+            remedy="run evalrun run, judge or calibrate",
+        )
     return provider
 
 

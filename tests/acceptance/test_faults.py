@@ -93,15 +93,6 @@ def test_an_unknown_scenario_is_a_usage_error_with_the_nearest_name(tmp_path: Pa
     assert "did you mean 'hello'" in done.err
 
 
-def test_no_key_is_said_before_anything_is_spent(tmp_path: Path) -> None:
-    """B79: an empty key is no key; exit code 3 and the variable's name."""
-    made = Project(root=tmp_path, environ={"OPENAI_API_KEY": ""}).fill(BOT)
-    done = made.run("run", "--model", "judge=openai:gpt-x")
-    assert done.code == 3
-    assert "no key for provider openai" in done.err
-    assert "OPENAI_API_KEY" in done.err
-
-
 def test_a_dead_dsn_is_one_line_without_its_password(tmp_path: Path) -> None:
     """B49: the address is shown, the password is not."""
     made = project(tmp_path)
