@@ -23,6 +23,15 @@ def fingerprint(root: Path, head: str) -> str:
     return hashlib.sha256(head.encode() + changes).hexdigest()[:16]
 
 
+def resolved(root: Path, reference: str) -> str:
+    """The commit that a branch, a tag or an abbreviated id names; "" when git knows none."""
+    if not reference or reference.startswith("-"):
+        return ""
+    name = f"{reference}^{{commit}}"
+    found = _run(root, "rev-parse", "--verify", "--quiet", "--end-of-options", name)
+    return found.decode("ascii", "replace").strip()
+
+
 def _run(root: Path, *arguments: str) -> bytes:
     program = shutil.which("git")
     if program is None:

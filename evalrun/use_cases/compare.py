@@ -1,0 +1,58 @@
+"""Compare two runs that are kept, by id, by the end of one, "last", or a git ref whose commit was run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from evalrun import git
+from evalrun.comparison import Comparison
+from evalrun.comparison import compare as compare_runs
+from evalrun.errors import UnknownName
+from evalrun.interfaces.stores import Store
+from evalrun.loading.settings import Overrides, load_settings
+from evalrun.results import RunResult
+from evalrun.use_cases.wiring import make_store
+
+__all__ = ["Overrides", "compare", "run_named"]
+
+LOOKED_BACK = 500
+"""Runs among which the one of a commit is looked for."""
+
+
+async def compare(start: Path, a: str, b: str, environ: Mapping[str, str], overrides: Overrides) -> Comparison:
+    """Run B against run A. Raises UnknownName for a run or ref that is not there, StoreFailed, FileProblems."""
+    settings = load_settings(start, overrides, environ)
+    store = make_store(settings)
+    try:
+        await store.open()
+        return compare_runs(await run_named(store, settings.root, a), await run_named(store, settings.root, b))
+    finally:
+        await store.close()
+
+
+async def run_named(store: Store, root: Path, reference: str) -> RunResult:
+    """A run by its id, or the newest of the commit a git ref names. Raises UnknownName, StoreFailed."""
+    try:
+        return await store.load(reference)
+    except UnknownName as e:
+        commit = git.resolved(root, reference)
+        if not commit:
+            raise UnknownName(
+                f"no run and no git ref is called {reference!r}", remedy="evalrun runs lists the runs that are kept"
+            ) from e
+    found = await newest_of(store, commit)
+    if found is None:
+        raise UnknownName(
+            f"no run of {reference} ({commit[:10]}) is kept",
+            remedy="check it out and evalrun run, or keep one history for both (store in the settings)",
+        )
+    return found
+
+
+async def newest_of(store: Store, commit: str) -> RunResult | None:
+    """The newest run of a commit, if one is kept."""
+    for header in await store.runs(LOOKED_BACK):
+        if header.commit == commit:
+            return await store.load(header.id)
+    return None
