@@ -36,6 +36,10 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "markdown": "evalrun.reporters.markdown:Markdown",
         "json": "evalrun.reporters.json:Json",
     },
+    "comparisons": {
+        "table": "evalrun.reporters.compared:Table",
+        "markdown": "evalrun.reporters.compared:Markdown",
+    },
     "stores": {
         "sqlite": "evalrun.stores.sqlite:sqlite",
         "postgresql": "evalrun.stores.postgres:postgres",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from evalrun import git
 from evalrun.comparison import Comparison
@@ -14,7 +15,7 @@ from evalrun.loading.settings import Overrides, load_settings
 from evalrun.results import RunResult
 from evalrun.use_cases.wiring import make_store
 
-__all__ = ["Overrides", "compare", "run_named"]
+__all__ = ["Overrides", "compare", "document", "run_named"]
 
 LOOKED_BACK = 500
 """Runs among which the one of a commit is looked for."""
@@ -56,3 +57,46 @@ async def newest_of(store: Store, commit: str) -> RunResult | None:
         if header.commit == commit:
             return await store.load(header.id)
     return None
+
+
+def document(comparison: Comparison) -> dict[str, Any]:
+    """A comparison as plain values."""
+    return {
+        "schema_version": 1,
+        "a": comparison.a.header.id,
+        "b": comparison.b.header.id,
+        "word": comparison.word.value,
+        "sd": comparison.sd,
+        "sd_measured": comparison.measured,
+        "trials_a_scenario": comparison.trials,
+        "differences": [
+            {
+                "criterion": d.criterion,
+                "scenarios": d.scenarios,
+                "a": d.a,
+                "b": d.b,
+                "difference": d.difference,
+                "interval": d.interval,
+                "p_value": d.p_value,
+                "detectable": d.detectable,
+                "word": d.word.value,
+                "at_equal_length": d.at_equal_length,
+            }
+            for d in comparison.differences
+        ],
+        "scenarios": [
+            {
+                "id": p.id,
+                "verdicts": [p.a.verdict.value, p.b.verdict.value],
+                "flipped": p.flipped,
+                "differences": dict(p.differences),
+                "p_value": p.p_value,
+                "holm": p.holm,
+                "listed": p.listed,
+            }
+            for p in comparison.pairs
+        ],
+        "not_comparable": [{"id": a.id, "why": list(a.why)} for a in comparison.apart],
+        "caveats": list(comparison.caveats),
+        "cost_usd": [str(comparison.a.spending.cost), str(comparison.b.spending.cost)],
+    }

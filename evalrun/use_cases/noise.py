@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,8 @@ from evalrun.use_cases.wiring import make_store
 __all__ = ["Overrides", "document", "lines", "noise_of"]
 
 
-async def noise_of(start: Path, last: int, environ: Mapping[str, str], overrides: Overrides) -> Noise:
-    """The noise of the `last` runs under the rule in force. Raises UsageError when nothing was repeated."""
+async def noise_of(start: Path, last: int, environ: Mapping[str, str], overrides: Overrides) -> tuple[Noise, Decimal]:
+    """The noise of the `last` runs under the rule in force, and the margin of that rule. Raises UsageError when nothing was repeated."""
     settings = load_settings(start, overrides, environ)
     store = make_store(settings)
     try:
@@ -31,10 +32,10 @@ async def noise_of(start: Path, last: int, environ: Mapping[str, str], overrides
             f"no scenario with scores was repeated under one ruler in the last {last} runs",
             remedy="evalrun run --repeats 5 plays each five times; it needs a rubric and a judge",
         )
-    return found
+    return found, settings.evidence.clear
 
 
-def lines(noise: Noise, *, margin: object) -> Iterator[str]:
+def lines(noise: Noise, *, margin: Decimal) -> Iterator[str]:
     """For people. `margin` is the A in force."""
     bound = f", the bound that holds four times in five for want of {FREEDOM_ENOUGH}" if noise.bounded else ""
     yield (
