@@ -40,6 +40,11 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "table": "evalrun.reporters.compared:Table",
         "markdown": "evalrun.reporters.compared:Markdown",
     },
+    "ladders": {
+        "table": "evalrun.reporters.ladder:Table",
+        "markdown": "evalrun.reporters.ladder:Markdown",
+        "json": "evalrun.reporters.ladder:Json",
+    },
     "stores": {
         "sqlite": "evalrun.stores.sqlite:sqlite",
         "postgresql": "evalrun.stores.postgres:postgres",

@@ -11,12 +11,10 @@ from typing import Annotated, Any
 import typer
 
 from evalrun import plugins
-from evalrun.cli.output import OUTPUT, TABLE, ReportFile, Screen, Wish, screen_options
+from evalrun.cli.output import OUTPUT, TABLE, ReportFile, Screen, Wish, checked, screen_options
 from evalrun.cli.run import Profile, StoreOption
-from evalrun.errors import UsageError
 from evalrun.interfaces.reports import ReportOptions
 
-FORMATS = (TABLE, "markdown", "json")
 Format = Annotated[str, typer.Option("--format", help="table, markdown or json.")]
 RUN = "An id, the end of one, last, or a git ref whose commit was run."
 
@@ -44,12 +42,6 @@ def compare(  # noqa: PLR0917  typer reads one option from each parameter
     overrides = case.Overrides(profile=profile, store=store)
     found = plugins.wait_for(case.compare(Path.cwd(), a, b, os.environ, overrides))
     show(found, format_name, output)
-
-
-def checked(format_name: str, formats: tuple[str, ...] = FORMATS) -> None:
-    """Raises UsageError for a format that is none."""
-    if format_name not in formats:
-        raise UsageError(f"--format is {format_name!r}", remedy=f"write one of {', '.join(formats)}")
 
 
 def show(comparison: Any, format_name: str, output: Path | None) -> None:

@@ -21,6 +21,15 @@ FORMAT = typer.Option("--format", help="table, markdown, json, or an installed r
 OUTPUT = typer.Option("--output", help="Write the report to this file.", metavar="FILE", show_default=False)
 
 
+COMPARING = (TABLE, "markdown", "json")
+
+
+def checked(format_name: str, formats: tuple[str, ...] = COMPARING) -> None:
+    """Raises UsageError for a format that is none of some."""
+    if format_name not in formats:
+        raise UsageError(f"--format is {format_name!r}", remedy=f"write one of {', '.join(formats)}")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
     """Which report is asked for. `scenario` with `detail` shows its every turn."""

@@ -10,6 +10,7 @@ import typer
 
 from evalrun import plugins
 from evalrun.cli.consent import consent_to
+from evalrun.cli.ladder import AGENT, ladder, steps_of
 from evalrun.cli.output import FORMAT, OUTPUT, TABLE, Wish, reporters
 from evalrun.config import Gate
 from evalrun.errors import UsageError
@@ -36,7 +37,10 @@ ShardFile = Annotated[
 ]
 Profile = Annotated[str, typer.Option(help="A profile of the settings.")]
 Target = Annotated[str, typer.Option(help="The target to run against.")]
-Models = Annotated[list[str] | None, typer.Option("--model", help="role=provider:model (repeatable).")]
+Models = Annotated[
+    list[str] | None,
+    typer.Option("--model", help="role=provider:model (repeatable); several of the agent make a ladder."),
+]
 Budget = Annotated[str | None, typer.Option(help="Hard cap in USD over the whole run; 0 allows no paid call.")]
 Concurrency = Annotated[int | None, typer.Option(min=1, help="Trials side by side.")]
 FailFast = Annotated[bool, typer.Option("--fail-fast", help="Stop at the first scenario that fails.")]
@@ -63,6 +67,7 @@ def register(app: typer.Typer) -> None:
 
 
 def run(  # noqa: PLR0917  typer reads one option from each parameter
+    ctx: typer.Context,
     names: Names = None,
     category: Categories = None,
     stage: Stages = None,
@@ -98,11 +103,12 @@ def run(  # noqa: PLR0917  typer reads one option from each parameter
     """
     if unstable not in ("", "show", "fail"):
         raise UsageError(f"--unstable is {unstable!r}", remedy="write show or fail")
+    steps = steps_of(model)
     use_case = plugins.use_case("run")
     overrides = use_case.Overrides(
         profile=profile,
         target=target,
-        models=models(model or []),
+        models=models([text for text in model or [] if not steps or not text.startswith(AGENT)]),
         budget=budget,
         concurrency=concurrency,
         store=store,
@@ -112,6 +118,8 @@ def run(  # noqa: PLR0917  typer reads one option from each parameter
         repeats=repeats_of(repeats),
         min_trials=min_trials,
     )
+    if steps:
+        ladder(ctx, steps, overrides, report_format, output)
     request = use_case.RunRequest(
         start=Path.cwd(),
         wanted=wanted(use_case, names, category, stage, tag, everything=everything),

@@ -15,7 +15,7 @@ from evalrun.loading.settings import Overrides, load_settings
 from evalrun.results import RunResult
 from evalrun.use_cases.wiring import make_store
 
-__all__ = ["Overrides", "compare", "document", "run_named"]
+__all__ = ["Overrides", "compare", "compare_runs", "document", "run_named"]
 
 LOOKED_BACK = 500
 """Runs among which the one of a commit is looked for."""
