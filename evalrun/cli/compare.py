@@ -6,14 +6,14 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from evalrun import plugins
-from evalrun.cli.output import OUTPUT, TABLE, ReportFile, Screen, Wish, checked, screen_options
+from evalrun.cli.comparing import show
+from evalrun.cli.output import OUTPUT, TABLE, Screen, checked
 from evalrun.cli.run import Profile, StoreOption
-from evalrun.interfaces.reports import ReportOptions
 
 Format = Annotated[str, typer.Option("--format", help="table, markdown or json.")]
 RUN = "An id, the end of one, last, or a git ref whose commit was run."
@@ -42,24 +42,6 @@ def compare(  # noqa: PLR0917  typer reads one option from each parameter
     overrides = case.Overrides(profile=profile, store=store)
     found = plugins.wait_for(case.compare(Path.cwd(), a, b, os.environ, overrides))
     show(found, format_name, output)
-
-
-def show(comparison: Any, format_name: str, output: Path | None) -> None:
-    """Write a comparison where it is wanted."""
-    if output is not None:
-        with ReportFile(output) as file:
-            _write(comparison, format_name, file, ReportOptions(width=0))
-        return
-    _write(comparison, format_name, Screen(sys.stdout), screen_options(sys.stdout, os.environ, Wish()))
-
-
-def _write(comparison: Any, format_name: str, out: Any, options: ReportOptions) -> None:
-    if format_name == "json":
-        text = json.dumps(plugins.use_case("compare").document(comparison), indent=2, ensure_ascii=True)
-        out.write(text.replace("##[", "##\\u005b") + "\n")
-        out.flush()
-        return
-    plugins.load("comparisons", format_name)(out, options).show(comparison)
 
 
 def noise(

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from evalrun import plugins
+from evalrun.cli.comparing import beside
 from evalrun.cli.consent import consent_to
 from evalrun.cli.ladder import AGENT, ladder, steps_of
 from evalrun.cli.output import FORMAT, OUTPUT, TABLE, Wish, reporters
@@ -56,6 +57,9 @@ OfflineOk = Annotated[
     bool | None,
     typer.Option(help="Whether scenarios that only lack a key may be missing from a success (default: not in CI)."),
 ]
+BaselineOption = Annotated[
+    str, typer.Option("--baseline", metavar="RUN|REF", help="Compare with a run, or with the newest of a git ref.")
+]
 StoreOption = Annotated[str, typer.Option("--store", help="The history: a file or a postgresql:// DSN.")]
 Format = Annotated[str, FORMAT]
 Output = Annotated[Path | None, OUTPUT]
@@ -92,6 +96,7 @@ def run(  # noqa: PLR0917  typer reads one option from each parameter
     repeats: Repeats = "",
     min_trials: MinTrials = None,
     offline_ok: OfflineOk = None,
+    baseline: BaselineOption = "",
     store: StoreOption = "",
     report_format: Format = TABLE,
     output: Output = None,
@@ -120,6 +125,7 @@ def run(  # noqa: PLR0917  typer reads one option from each parameter
     )
     if steps:
         ladder(ctx, steps, overrides, report_format, output)
+    before = _baseline(baseline, overrides)
     request = use_case.RunRequest(
         start=Path.cwd(),
         wanted=wanted(use_case, names, category, stage, tag, everything=everything),
@@ -137,7 +143,20 @@ def run(  # noqa: PLR0917  typer reads one option from each parameter
             result = plugins.wait_for(use_case.run(request, os.environ, made))
         except use_case.Interrupted as e:
             raise typer.Exit(128 + e.signum) from None
+    if before is not None:
+        beside(plugins.use_case("compare").compare_runs(before, result), report_format, output)
     raise typer.Exit(result.exit_code)
+
+
+def _baseline(reference: str, overrides: Any) -> Any:
+    """The run that --baseline names, found before anything is played; None without one."""
+    if not reference:
+        return None
+    case = plugins.use_case("compare")
+    found = plugins.wait_for(case.baseline(Path.cwd(), reference, os.environ, overrides))
+    if found is None:
+        typer.echo(f"no run of {reference} is kept: nothing is compared", err=True)
+    return found
 
 
 def wanted(

@@ -9,7 +9,7 @@ import typer
 
 from evalrun import plugins
 from evalrun.cli import run as runs
-from evalrun.cli.compare import show as show_comparison
+from evalrun.cli.comparing import show as show_comparison
 from evalrun.cli.ladder import code_of, play, retyped
 from evalrun.cli.output import OUTPUT, TABLE, checked
 from evalrun.errors import UsageError

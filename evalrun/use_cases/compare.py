@@ -15,7 +15,7 @@ from evalrun.loading.settings import Overrides, load_settings
 from evalrun.results import RunResult
 from evalrun.use_cases.wiring import make_store
 
-__all__ = ["Overrides", "compare", "compare_runs", "document", "run_named"]
+__all__ = ["Overrides", "baseline", "compare", "compare_runs", "document", "run_named"]
 
 LOOKED_BACK = 500
 """Runs among which the one of a commit is looked for."""
@@ -28,6 +28,21 @@ async def compare(start: Path, a: str, b: str, environ: Mapping[str, str], overr
     try:
         await store.open()
         return compare_runs(await run_named(store, settings.root, a), await run_named(store, settings.root, b))
+    finally:
+        await store.close()
+
+
+async def baseline(start: Path, reference: str, environ: Mapping[str, str], overrides: Overrides) -> RunResult | None:
+    """The run to compare with: named by itself, or the newest of a git ref's commit. None where that has none.
+
+    Raises UnknownName for what is neither a run nor a ref.
+    """
+    settings = load_settings(start, overrides, environ)
+    store = make_store(settings)
+    try:
+        await store.open()
+        commit = git.resolved(settings.root, reference)
+        return await newest_of(store, commit) if commit else await run_named(store, settings.root, reference)
     finally:
         await store.close()
 
