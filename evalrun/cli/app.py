@@ -7,7 +7,21 @@ from typing import Annotated
 import typer
 
 from evalrun import __version__
-from evalrun.cli import calibrate, clean, compare, files, local, merge, plan, run, scaffold, selftest, show, variants
+from evalrun.cli import (
+    calibrate,
+    clean,
+    compare,
+    doctor,
+    files,
+    local,
+    merge,
+    plan,
+    run,
+    scaffold,
+    selftest,
+    show,
+    variants,
+)
 
 
 def _version(wanted: bool) -> None:
@@ -37,7 +51,21 @@ def build(first: str = "") -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_root)
-    for group in (run, plan, merge, show, compare, variants, selftest, scaffold, files, calibrate, local, clean):
+    for group in (
+        run,
+        plan,
+        merge,
+        show,
+        compare,
+        variants,
+        selftest,
+        scaffold,
+        files,
+        calibrate,
+        local,
+        clean,
+        doctor,
+    ):
         group.register(app)
     named = [c for c in app.registered_commands if first in (c.name, getattr(c.callback, "__name__", None))]
     if named:

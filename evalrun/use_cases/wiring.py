@@ -194,15 +194,21 @@ def missing_keys(
     settings: Settings, environ: Mapping[str, str], tmp: Path, consent: Consent = NO_CONSENT
 ) -> Mapping[Role, MissingKey]:
     """The roles whose provider has no key, and what to say of it. Other faults are found by `make_calls`."""
+    faults = provider_faults(settings, environ, tmp, consent)
+    return {role: e for role, e in faults.items() if isinstance(e, MissingKey)}
+
+
+def provider_faults(
+    settings: Settings, environ: Mapping[str, str], tmp: Path, consent: Consent = NO_CONSENT
+) -> Mapping[Role, EvalrunError]:
+    """The roles whose provider cannot be made, and why; nothing is started."""
     plain = ProviderSetup(name="", options={}, environ=environ, tmp=tmp, consent=consent)
-    found: dict[Role, MissingKey] = {}
+    found: dict[Role, EvalrunError] = {}
     for name, roles in _roles_of(settings).items():
         try:
             _provider(settings, name, roles, plain)
-        except MissingKey as e:
+        except EvalrunError as e:
             found |= dict.fromkeys(roles, e)
-        except EvalrunError:
-            continue
     return found
 
 
