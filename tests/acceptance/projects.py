@@ -59,6 +59,8 @@ RAW = """\
 confirm = 0
 canaries = false
 """
+NOWHERE = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1", "ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}
+"""Where a vendor's calls go unless a test says another address: nobody is there, and nobody bills."""
 CRITERIA = ("character", "objective", "responsiveness", "format")
 
 
@@ -160,7 +162,7 @@ entry = "my_bot:reply"
         kept = {
             k: v for k, v in os.environ.items() if k in ("PATH", "HOME", "LANG", "TMPDIR", "PYTHONDONTWRITEBYTECODE")
         }
-        return {**kept, "PYTHONPATH": str(ROOT), **self.environ}
+        return {**kept, **NOWHERE, "PYTHONPATH": str(ROOT), **self.environ}
 
     def run(self, *arguments: str, seconds: float = 60) -> Ran:
         """Run evalrun here."""
