@@ -13,12 +13,12 @@ import typer
 
 from evalrun import plugins
 from evalrun.cli.output import Screen
+from evalrun.cli.run import Profile
 from evalrun.errors import UsageError
 
 FORMATS = ("table", "json")
 SCHEMA_VERSION = 1
 Format = Annotated[str, typer.Option("--format", help="table or json.")]
-Profile = Annotated[str, typer.Option(help="The profile of the settings to use.")]
 Base = Annotated[str, typer.Option(metavar="REF", help="What --changed-since will compare with (default: main).")]
 
 

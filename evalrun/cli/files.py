@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from evalrun import plugins
+from evalrun.cli import completion
 from evalrun.errors import FileProblems
 
 KINDS = ("scenario", "persona", "rubric", "style_rules", "settings", "label")
@@ -32,7 +33,9 @@ def register(app: typer.Typer) -> None:
 
 def validate(
     paths: Annotated[list[Path] | None, typer.Argument(help="Report only on these files or folders.")] = None,
-    profile: Annotated[str, typer.Option(help="The profile of the settings to use.")] = "",
+    profile: Annotated[
+        str, typer.Option(help="The profile of the settings to use.", autocompletion=completion.profiles)
+    ] = "",
 ) -> None:
     """Check settings, scenarios, personas, rubrics and style rules; nothing is run, nothing is spent."""
     files = plugins.use_case("validate")

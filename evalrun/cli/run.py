@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from evalrun import plugins
+from evalrun.cli import completion
 from evalrun.cli.comparing import beside
 from evalrun.cli.consent import consent_to
 from evalrun.cli.ladder import AGENT, ladder, steps_of
@@ -19,10 +20,20 @@ from evalrun.scenario import Category
 from evalrun.sharding import Shard
 from evalrun.usage import ModelName, Role
 
-Names = Annotated[list[str] | None, typer.Argument(help="Ids, files or folders of scenarios; default: all but smoke.")]
+Names = Annotated[
+    list[str] | None,
+    typer.Argument(
+        help="Ids, files or folders of scenarios; default: all but smoke.", autocompletion=completion.scenarios
+    ),
+]
 Categories = Annotated[list[Category] | None, typer.Option("--category", help="Only this category (repeatable).")]
-Stages = Annotated[list[str] | None, typer.Option("--stage", help="Only this stage (repeatable).")]
-Tags = Annotated[list[str] | None, typer.Option("--tag", help="Only scenarios with this tag (repeatable).")]
+Stages = Annotated[
+    list[str] | None, typer.Option("--stage", help="Only this stage (repeatable).", autocompletion=completion.stages)
+]
+Tags = Annotated[
+    list[str] | None,
+    typer.Option("--tag", help="Only scenarios with this tag (repeatable).", autocompletion=completion.tags),
+]
 Everything = Annotated[bool, typer.Option("--all", help="Smoke scenarios too.")]
 ChangedSince = Annotated[
     str | None, typer.Option(metavar="REF", help="Only what a change since REF (its merge base with HEAD) can affect.")
@@ -36,7 +47,7 @@ ShardOption = Annotated[str, typer.Option("--shard", metavar="I/N", help="Play o
 ShardFile = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Where the shard's result goes (default .evalrun/shards/).")
 ]
-Profile = Annotated[str, typer.Option(help="A profile of the settings.")]
+Profile = Annotated[str, typer.Option(help="A profile of the settings.", autocompletion=completion.profiles)]
 Target = Annotated[str, typer.Option(help="The target to run against.")]
 Models = Annotated[
     list[str] | None,

@@ -9,9 +9,10 @@ from typing import Annotated
 import typer
 
 from evalrun import plugins
+from evalrun.cli import completion
 from evalrun.cli.output import FORMAT, OUTPUT, TABLE, Wish, reporters
 
-PROFILE = typer.Option(help="The profile of the settings to use.")
+PROFILE = typer.Option(help="The profile of the settings to use.", autocompletion=completion.profiles)
 
 
 def register(app: typer.Typer) -> None:
@@ -22,7 +23,12 @@ def register(app: typer.Typer) -> None:
 
 def show(
     run: Annotated[str, typer.Argument(help="An id, the end of one, or last.", metavar="[RUN]")] = "last",
-    scenario: Annotated[str, typer.Argument(help="Show every turn of this scenario.", metavar="[SCENARIO]")] = "",
+    scenario: Annotated[
+        str,
+        typer.Argument(
+            help="Show every turn of this scenario.", metavar="[SCENARIO]", autocompletion=completion.scenarios
+        ),
+    ] = "",
     format_name: Annotated[str, FORMAT] = TABLE,
     output: Annotated[Path | None, OUTPUT] = None,
     profile: Annotated[str, PROFILE] = "",
