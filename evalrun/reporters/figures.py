@@ -63,7 +63,10 @@ class Row:
     @property
     def ending(self) -> str:
         """How the decisive trial ended."""
-        return self.decisive.transcript.ending.value.replace("_", " ") if self.decisive else ""
+        trial = self.decisive
+        if trial is None or (self.scenario.no_key and not trial.transcript.turns):
+            return ""
+        return trial.transcript.ending.value.replace("_", " ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

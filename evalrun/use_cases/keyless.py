@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -43,11 +42,8 @@ def without_keys(planned: Planned, lacking: Mapping[Role, MissingKey], settings:
         else:
             missed[plan.scenario.id] = error.short
             kept.setdefault(plan.scenario.id, []).append(_missed(plan, error))
-    counted = Counter(missed.values())
-    notices = [
-        f"{short}: {n} scenario{'s' if n > 1 else ''} not run (pull requests from forks get no secrets)"
-        for short, n in counted.items()
-    ]
+    why = dict.fromkeys(missed.values())
+    notices = [f"{short}: what needs it is not run (pull requests from forks get no secrets)" for short in why]
     return replace(planned, plans=tuple(plans), kept=kept, notices=(*planned.notices, *notices))
 
 

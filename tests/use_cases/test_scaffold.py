@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+import evalrun
 from evalrun.errors import UsageError
+from evalrun.use_cases.doctor_workflows import read_workflows
 from evalrun.use_cases.scaffold import init, modeline, write_all
 from evalrun.use_cases.validate import validate
 
+ROOT = Path(evalrun.__file__).parents[1]
 
-def command(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+
+def command(folder: Path, *words: str, environ: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     """The real command line in a folder, with no key at hand."""
-    environ = {k: v for k, v in os.environ.items() if not k.endswith("_KEY")}
+    plain = {k: v for k, v in os.environ.items() if not k.endswith("_KEY") and k != "CI"}
     return subprocess.run(
         [sys.executable, "-m", "evalrun", *words],
         cwd=folder,
-        env=environ,
+        env=plain | dict(environ or {}),
         capture_output=True,
         text=True,
         check=False,
@@ -51,6 +57,80 @@ def test_a_broken_stub_fails(tmp_path: Path) -> None:
     bot = tmp_path / "bot.py"
     bot.write_text(bot.read_text("utf-8").replace('event.name == "order_ready" and drink', "True"), "utf-8")
     assert command(tmp_path, "run", "order-ready").returncode == 1
+
+
+def test_b79_the_generated_workflow_trusts_nobody(tmp_path: Path) -> None:
+    """No privileged trigger, few rights, actions pinned by commit, no expression in a script, one gate."""
+    init(tmp_path)
+    workflows = read_workflows(tmp_path)
+    assert (("evalrun.yml",), ()) == (workflows.files, workflows.unread)
+    player = workflows.players[0]
+    assert ("evalrun.yml: play", True, (), (), ()) == (
+        player.name, player.gated, player.strangers, player.loose, player.injected,
+    )  # fmt: skip
+    assert {"OPENAI_API_KEY", "ANTHROPIC_API_KEY"} == set(player.keys)
+    text = (tmp_path / ".github" / "workflows" / "evalrun.yml").read_text("utf-8")
+    action = (tmp_path / ".github" / "actions" / "evalrun" / "action.yml").read_text("utf-8")
+    assert "pull_request_target" not in text
+    assert "\npermissions: {}\n" in text
+    assert {"contents: read"} == {w.strip() for w in re.findall(r"permissions:\n\s+(.*)", text)}
+    uses = re.findall(r"uses: (\S+)", text + action)
+    assert [] == [u for u in uses if not re.search(r"@[0-9a-f]{40}$", u) and u != "./.github/actions/evalrun"]
+    assert [] == [e for script in scripts(text + action) for e in re.findall(r"\$\{\{", script)]
+
+
+def scripts(text: str) -> list[str]:
+    """What stands under `run:`, on its line and below it."""
+    return re.findall(r"run: (?:\|\n((?:\s{8,}.*\n)+)|.*\n)", text) + re.findall(r"run: (?!\|)(.*)", text)
+
+
+def test_the_actions_are_those_of_our_own_workflows(tmp_path: Path) -> None:
+    """One pin for each action in the whole repository, so that one change renews all."""
+    init(tmp_path)
+    pins: dict[str, set[str]] = {}
+    for root in (ROOT, tmp_path):
+        for path in (root / ".github").rglob("*.yml"):
+            for action, commit in re.findall(r"uses: (actions/\S+)@(\S+ # \S+)", path.read_text("utf-8")):
+                pins.setdefault(action, set()).add(commit)
+    assert {"actions/checkout", "actions/setup-python", "actions/upload-artifact", "actions/download-artifact"} == set(
+        pins
+    )
+    assert [] == [action for action, commits in pins.items() if len(commits) > 1]
+
+
+def test_b79_a_fork_without_keys_is_told_and_not_passed(tmp_path: Path) -> None:
+    """What the generated workflow runs, with an empty secret: one of three is played, and the gate is not open."""
+    init(tmp_path)
+    settings = tmp_path / "evalrun.toml"
+    text = settings.read_text("utf-8")
+    for role in ("persona", "judge"):
+        text = text.replace(f'{role} = "local:smollm2-135m"', f'{role} = "openai:gpt-x"')
+    settings.write_text(text, "utf-8")
+    fork = {"CI": "true", "GITHUB_EVENT_NAME": "pull_request", "OPENAI_API_KEY": ""}
+    done = command(tmp_path, "run", "--budget", "1.00", environ=fork)
+    assert 3 == done.returncode
+    assert "1 of 3 evaluated: no key for openai (OPENAI_API_KEY)" in done.stdout
+
+
+def test_b80_a_workflow_of_the_user_is_kept(tmp_path: Path) -> None:
+    """The very file that a project may have already."""
+    mine = tmp_path / ".github" / "workflows" / "evalrun.yml"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine", "utf-8")
+    assert "kept" == next(w.how for w in init(tmp_path) if w.path == ".github/workflows/evalrun.yml")
+    assert "mine" == mine.read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", ["plain", "mon projet é"])
+def test_b80_what_is_generated_is_in_order(tmp_path: Path, name: str) -> None:
+    """In any folder, outside git: it validates, can be planned, and the doctor has nothing that fails."""
+    folder = tmp_path / name
+    folder.mkdir()
+    assert command(folder, "init").returncode == 0
+    assert command(folder, "init").stdout.count("written ") == 0
+    for words in (("validate",), ("plan", "--all"), ("doctor",)):
+        done = command(folder, *words)
+        assert 0 == done.returncode, done.stdout + done.stderr
 
 
 def test_b80_files_of_the_user_are_kept(tmp_path: Path) -> None:
