@@ -1,8 +1,11 @@
 # Everything lives in .venv; nothing is installed elsewhere.
 PYTHON ?= python3
 BIN := .venv/bin
+PLACES := .github evalrun/scaffold/project/.github
+WORKFLOWS = $(wildcard $(PLACES:%=%/workflows/*.yml))
+ACTIONS = $(wildcard $(PLACES:%=%/actions/*/action.yml))
 
-.PHONY: demo test lint types contracts docs check bench clean
+.PHONY: demo test lint types contracts workflows docs check bench clean
 
 demo: .venv/done                ## set up everything and run ten of the shipped scenarios on the embedded defaults
 	$(BIN)/evalrun run --tag demo
@@ -10,7 +13,7 @@ demo: .venv/done                ## set up everything and run ten of the shipped 
 test: .venv/oracles             ## set up everything and pass the tests
 	$(BIN)/python -m pytest -n 2
 
-check: lint types contracts     ## what CI asks beside the tests
+check: lint types contracts workflows ## what CI asks beside the tests
 
 lint: .venv/done
 	$(BIN)/ruff check .
@@ -21,6 +24,11 @@ types: .venv/done
 
 contracts: .venv/done
 	$(BIN)/lint-imports
+
+workflows: .venv/workflows      ## read the workflows for faults
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows $(WORKFLOWS)
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions $(ACTIONS)
+	$(BIN)/zizmor --offline --quiet $(WORKFLOWS) $(ACTIONS)
 
 docs: .venv/done                ## write the reference pages from the code
 	$(BIN)/python scripts/write_reference.py
@@ -40,6 +48,10 @@ bench: .venv/done
 
 .venv/oracles: .venv/done constraints-oracles.txt
 	$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r constraints-oracles.txt
+	@touch $@
+
+.venv/workflows: .venv/done constraints-workflows.txt
+	$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r constraints-workflows.txt
 	@touch $@
 
 clean:
