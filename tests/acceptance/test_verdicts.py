@@ -94,13 +94,13 @@ def test_the_cost_of_the_table_the_store_and_the_server_agree(tmp_path: Path) ->
 
 
 def test_a_budget_of_zero_allows_no_paid_call(tmp_path: Path) -> None:
-    """Nothing is sent, the trial is not run for want of money, exit code 4."""
+    """A model that costs is refused before anything is played or sent: exit code 4, and the model is named."""
     with ScriptedServer(judge_says(8, 8, 8, 8)) as server:
         project = Project(root=tmp_path, url=server.base_url).fill(BOT)
         done = project.run("run", "--budget", "0", "--format", "json")
         calls = server.calls()
-    assert (done.code, calls) == (4, 0)
-    assert (done.trial()["outcome"], done.trial()["code"]) == ("not_run", "budget")
+    assert (done.code, calls, done.out) == (4, 0, "")
+    assert "a budget of $0 allows no paid call, and compatible:judge-1 costs money" in done.err
 
 
 def test_a_judge_that_fails_is_an_error_and_never_a_pass(tmp_path: Path) -> None:

@@ -62,8 +62,9 @@ def test_a_conversation_that_is_kept(fresh_database):
 
 
 def test_time(fresh_database):
-    """Time can pass: what is then due is said."""
-    _, said, complaints = chat("--database-url", fresh_database, typed="salut\nléa\n/later 4d\n/later x\n")
+    """Time can pass: what is then due is said, by day: one of the steps is outside quiet hours whatever the time."""
+    typed = "salut\nléa\n/later 4d\n/later 6h\n/later 6h\n/later x\n"
+    _, said, complaints = chat("--database-url", fresh_database, typed=typed)
     assert ("", True) == (complaints, "/quit" in said.splitlines()[-1])
     assert 1 <= said.count("ton profil") <= 2
 
