@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import secrets
 import shutil
-import signal
 import tempfile
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from evalrun import __version__, git, plugins
-from evalrun.config import Settings
+from evalrun.config import Settings, Timeouts
 from evalrun.errors import CannotJudge, EvalrunError, StoreFailed, UsageError
 from evalrun.interfaces.models import NO_CONSENT, Consent
 from evalrun.interfaces.reports import Reporter
@@ -35,6 +33,7 @@ from evalrun.use_cases.keyless import NO_KEY, exit_code_of, offline_ok, without_
 from evalrun.use_cases.opening import close_rooms, open_rooms
 from evalrun.use_cases.planning import Planned, plan_trials, skeleton_of
 from evalrun.use_cases.shards import Part, Share, leave, planned_share, said_of, shard_header, share_of, turns_of
+from evalrun.use_cases.signals import Signals
 from evalrun.use_cases.voices import Voices
 from evalrun.use_cases.wiring import (
     Rooms,
@@ -104,53 +103,25 @@ class _Job:
     header: RunHeader
 
 
-class _Signals:
-    """SIGINT and SIGTERM: the first stops the run in order, the second ends the process at once."""
-
-    def __init__(self) -> None:
-        self.runner: Runner | None = None
-        self._task = asyncio.current_task()
-        self._received = 0
-
-    def listen(self) -> None:
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, self._take, number)
-
-    def _take(self, number: int) -> None:
-        if self._received:
-            os._exit(128 + number)
-        self._received = number
-        if self.runner is not None:
-            self.runner.interrupt(number)
-        elif self._task is not None:
-            self._task.cancel()
-
-    @property
-    def received(self) -> int:
-        """The signal that came, 0 for none."""
-        return self._received
-
-
 async def run(request: RunRequest, environ: Mapping[str, str], reporters: Sequence[Reporter]) -> RunResult:
     """Run and report. Raises EvalrunError for what stops it before the first trial, Interrupted for a signal then."""
-    signals = _Signals()
-    signals.listen()
     tmp = Path(tempfile.mkdtemp(prefix="evalrun-"))
-    try:
-        return await _run(request, environ, reporters, signals, tmp)
-    except asyncio.CancelledError:
-        if signals.received:
-            raise Interrupted(signals.received) from None
-        raise
-    finally:
-        shutil.rmtree(tmp, ignore_errors=True)
+    with Signals(Timeouts().turn) as signals:
+        try:
+            return await _run(request, environ, reporters, signals, tmp)
+        except asyncio.CancelledError:
+            if signals.received:
+                raise Interrupted(signals.received) from None
+            raise
+        finally:
+            shutil.rmtree(tmp, ignore_errors=True)
 
 
 async def _run(
-    request: RunRequest, environ: Mapping[str, str], reporters: Sequence[Reporter], signals: _Signals, tmp: Path
+    request: RunRequest, environ: Mapping[str, str], reporters: Sequence[Reporter], signals: Signals, tmp: Path
 ) -> RunResult:
     settings = load_settings(request.start, request.overrides, environ)
+    signals.limit(settings.timeouts.turn)
     suite = load_suite(settings)
     plugins.look_in(settings.root)
     redactor = Redactor.from_environ(environ, [t.database for t in settings.targets.values()])
@@ -273,7 +244,7 @@ def _header(
     )
 
 
-async def _play(job: _Job, signals: _Signals) -> RunResult:
+async def _play(job: _Job, signals: Signals) -> RunResult:
     """Start what is needed, play, close, and say how it ended."""
     ground, voices = job.ground, job.ground.voices
     began = asyncio.get_running_loop().time()
@@ -311,12 +282,12 @@ async def _play(job: _Job, signals: _Signals) -> RunResult:
     return result
 
 
-async def _played(job: _Job, runner: Runner, signals: _Signals) -> tuple[EvalrunError, ...]:
+async def _played(job: _Job, runner: Runner, signals: Signals) -> tuple[EvalrunError, ...]:
     """Open, play, close; what did not close. Raises EvalrunError for what keeps the first trial from being played."""
     left: tuple[EvalrunError, ...] = ()
     try:
         await open_rooms(job.rooms, _info(job), job.ground.settings.timeouts, len(job.planned.plans))
-        signals.runner = runner
+        signals.interrupt = runner.interrupt
         await runner.play()
     finally:
         left = await close_rooms(job.rooms)
