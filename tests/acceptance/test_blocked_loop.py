@@ -12,7 +12,9 @@ from tests.acceptance.projects import SCENARIO, Project, judge_says
 from tests.scripted_server import ScriptedServer
 
 HANGS = "import pathlib\nimport time\n\n\ndef here():\n    pathlib.Path('hanging').touch()\n    return True\n\n\n"
-SLEEPS = HANGS + "async def reply(text):\n    if text == 'hang' and here():\n        time.sleep(60)\n    return 'hello'\n"
+SLEEPS = (
+    HANGS + "async def reply(text):\n    if text == 'hang' and here():\n        time.sleep(60)\n    return 'hello'\n"
+)
 SPINS = HANGS + "async def reply(text):\n    while text == 'hang' and here():\n        pass\n    return 'hello'\n"
 SWALLOWS = HANGS + (
     "async def reply(text):\n    while text == 'hang' and here():\n        try:\n            time.sleep(60)\n"
