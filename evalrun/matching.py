@@ -6,6 +6,7 @@ Unknown is never met: what could not be looked at comes back as `broken`.
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -138,9 +139,10 @@ def _replies(wanted: RepliesExpectation | None, turns: Sequence[Turn]) -> Iterat
         yield _unmet(wanted.where, "replies.max", f"at most {_times(wanted.max, 'message')}", str(len(said)))
     if wanted.max_bubbles is not None:
         for turn in turns:
-            if len(turn.said) > wanted.max_bubbles:
-                expected = f"at most {_times(wanted.max_bubbles, 'bubble')} a turn"
-                yield _unmet(wanted.where, "replies.max_bubbles", expected, f"{len(turn.said)} in turn {turn.number}")
+            most = max(Counter(b.to for b in turn.said).values(), default=0)
+            if most > wanted.max_bubbles:
+                expected = f"at most {_times(wanted.max_bubbles, 'bubble')} a turn to one person"
+                yield _unmet(wanted.where, "replies.max_bubbles", expected, f"{most} in turn {turn.number}")
                 break
 
 

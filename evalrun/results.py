@@ -20,6 +20,7 @@ from evalrun.usage import ZERO, Role, Spending, Tokens
 from evalrun.verdict import CheckAnswer, Marks, Outcome, Score, Stop, Verdict
 
 RESULTS_VERSION = 1
+UNFINISHED = "the run has not ended: it was killed or still goes on; what follows is from the trials kept so far"
 
 
 class JudgementStatus(StrEnum):

@@ -318,7 +318,15 @@ def test_messages_are_counted() -> None:
     (wide,) = evaluate(point(replies(max_bubbles=1)), turns)
     assert (low.path, low.expected, low.got) == ("replies.min", "at least 4 messages", "3")
     assert (high.path, high.expected, high.got) == ("replies.max", "at most 3 messages", "4")
-    assert (wide.path, wide.expected, wide.got) == ("replies.max_bubbles", "at most 1 bubble a turn", "2 in turn 1")
+    assert (wide.path, wide.expected, wide.got) == (
+        "replies.max_bubbles",
+        "at most 1 bubble a turn to one person",
+        "2 in turn 1",
+    )
+    to_both = replace(
+        turn(1, "?", "un"), bubbles=(Bubble(id="a", text="un", to="lea"), Bubble(id="b", text="un", to="marc"))
+    )
+    assert evaluate(point(replies(max_bubbles=1)), [to_both]) == ()
 
 
 def test_silence_is_looked_for_in_the_last_turn() -> None:

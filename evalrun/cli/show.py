@@ -50,8 +50,7 @@ def runs(
     """List the runs that are kept, the newest first."""
     kept = plugins.use_case("show")
     found = plugins.wait_for(kept.kept_runs(Path.cwd(), limit, os.environ, kept.Overrides(profile=profile)))
-    for header in found:
-        commit = f"  {header.commit[:7]}" if header.commit else ""
-        typer.echo(f"{header.id}  {header.started:%Y-%m-%d %H:%M}  {header.target}  {header.selection}{commit}")
+    for run in found:
+        typer.echo(kept.run_line(run))
     if not found:
         typer.echo("no run is kept yet: evalrun run")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Protocol
 
-from evalrun.results import Exchange, RunHeader, RunResult, TrialResult
+from evalrun.results import Exchange, RunResult, TrialResult
 from evalrun.usage import Role
 
 
@@ -29,8 +29,8 @@ class Store(Protocol):
     async def load(self, reference: str) -> RunResult:
         """A run by id, by the end of its id, or "last", without exchanges. Raises UnknownName."""
 
-    async def runs(self, limit: int) -> tuple[RunHeader, ...]:
-        """The newest runs first."""
+    async def runs(self, limit: int) -> tuple[RunResult, ...]:
+        """The newest runs first, without their trials."""
 
     async def exchanges(self, run: str, scenario: str, number: int) -> tuple[Exchange, ...]:
         """What was sent to and returned by models in one trial."""

@@ -68,7 +68,7 @@ REPLIES = Table(
     fields=(
         Field(name="min", kind=Integer(), meaning="messages at least, over the conversation"),
         Field(name="max", kind=Integer(), meaning="messages at most, over the conversation"),
-        Field(name="max_bubbles", kind=Integer(), meaning="messages at most in one turn"),
+        Field(name="max_bubbles", kind=Integer(), meaning="messages at most in one turn to one person"),
     ),
 )
 TEXT = Table(

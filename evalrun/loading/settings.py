@@ -94,7 +94,7 @@ def load_settings(start: Path, overrides: Overrides, environ: Mapping[str, str],
         node = _own_part(read_toml(path.read_bytes(), path.name))
         refuse_keys(node, problems)
         values: Mapping[str, Any] = SETTINGS.read(node, problems)
-        values = _profiled(values, overrides.profile)
+        values = _profiled(values, overrides.profile, path.name)
         settings = _settings(values, root=path.parent, file=path.name, profile=overrides.profile)
         settings = _overridden(settings, overrides, environ)
         written = _Written(node=node, profile=overrides.profile)
@@ -177,14 +177,15 @@ def _connected(
     return replace(settings, **changes)
 
 
-def _profiled(values: Mapping[str, Any], profile: str) -> Mapping[str, Any]:
+def _profiled(values: Mapping[str, Any], profile: str, file: str) -> Mapping[str, Any]:
     """The values with a profile's laid over them, tables merged key by key."""
     profiles = values.get("profiles", {})
     if not profile:
         return values
     if profile not in profiles:
+        table = "tool.evalrun.profiles" if file == "pyproject.toml" else "profiles"
         raise UnknownName(
-            f"no profile {profile!r}; {nearest(profile, profiles)}", remedy=f"add [tool.evalrun.profiles.{profile}]"
+            f"no profile {profile!r} in {file}; {nearest(profile, profiles)}", remedy=f"add [{table}.{profile}] to it"
         )
     return _merged(values, profiles[profile])
 

@@ -197,6 +197,12 @@ def usd(value: Decimal) -> str:
     return f"${amount(value, digits)}"
 
 
+def budget(value: Decimal) -> str:
+    """A budget as it was set, with two digits at least: `$0.50`, `$0.125`."""
+    digits = max(2, -int(value.normalize().as_tuple().exponent))
+    return f"${value:.{digits}f}"
+
+
 def _units(value: Decimal, digits: int) -> Decimal:
     return value.scaleb(digits).quantize(Decimal(1), "ROUND_HALF_UP")
 

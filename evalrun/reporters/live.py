@@ -11,7 +11,7 @@ from rich.live import Live
 from rich.text import Text
 
 from evalrun.interfaces.reports import Progress
-from evalrun.reporters.figures import usd
+from evalrun.reporters.figures import budget, usd
 from evalrun.reporters.layout import padded
 from evalrun.reporters.table import Signs
 from evalrun.reporters.wording import duration
@@ -100,7 +100,7 @@ class Moving:
             .append(self._signs.own("─" * (BAR_CELLS - full)), "dim")
         )
         spent = f"{usd(self._spent)}"
-        cap = f" of ${self._header.cap}" if self._header.cap is not None else ""
+        cap = f" of {budget(self._header.cap)}" if self._header.cap is not None else ""
         parts = [f"{done} of {total} scenarios", f"{spent}{cap}", duration(time.monotonic() - self._began)]
         line.append(self._signs.own(f" {' · '.join(parts)}"))
         line.truncate(self._width)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from evalrun.reporters.figures import Figures, usd
+from evalrun.reporters.figures import Figures, budget, usd
 from evalrun.results import RunHeader, RunResult
 from evalrun.transcript import ToolCall
 from evalrun.usage import Role
@@ -78,7 +78,7 @@ def selection_line(header: RunHeader) -> str:
     if header.commit:
         parts.append(f"commit {header.commit[:SHORT_COMMIT]}")
     if header.cap is not None:
-        parts.append(f"budget ${header.cap}")
+        parts.append(f"budget {budget(header.cap)}")
     return " · ".join(parts)
 
 
@@ -86,7 +86,7 @@ def cost_line(run: RunResult, figures: Figures) -> str:
     """`$0.039 of $0.50 (agent 0.014, persona 0.006, judge 0.019)`."""
     total, spent = f"${figures.total}", run.spending
     if run.header.cap is not None:
-        total += f" of ${run.header.cap}"
+        total += f" of {budget(run.header.cap)}"
     if spent.cost:
         total += f" ({', '.join(f'{r.value} {figures.by_role[r]}' for r in Role)})"
     if spent.estimated:

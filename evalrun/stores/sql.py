@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from evalrun.errors import StoreFailed
-from evalrun.results import Exchange, RunHeader, RunResult, TrialResult
+from evalrun.results import Exchange, RunResult, TrialResult
 from evalrun.stores import statements, tables
 from evalrun.stores.backend import Backend, Connection
 from evalrun.stores.lines import Line, Lines
@@ -62,8 +62,8 @@ class SqlStore:
         """A run by id, by the end of its id, or "last". Raises UnknownName, StoreFailed."""
         return await self._backend.run(partial(statements.load, reference=reference))
 
-    async def runs(self, limit: int) -> tuple[RunHeader, ...]:
-        """The newest runs first. Raises StoreFailed."""
+    async def runs(self, limit: int) -> tuple[RunResult, ...]:
+        """The newest runs first, without their trials. Raises StoreFailed."""
         return await self._backend.run(partial(statements.runs, limit=limit))
 
     async def exchanges(self, run: str, scenario: str, number: int) -> tuple[Exchange, ...]:

@@ -13,12 +13,11 @@ from evalrun.archive import decode, encode
 from evalrun.deciding import verdict_so_far
 from evalrun.errors import UnknownName
 from evalrun.redaction import sanitise
-from evalrun.results import Exchange, RunHeader, RunResult, ScenarioResult, TrialResult
+from evalrun.results import UNFINISHED, Exchange, RunResult, ScenarioResult, TrialResult
 from evalrun.stores.backend import Connection, Row, Values
 from evalrun.verdict import Verdict
 
 CANDIDATES = 5
-UNFINISHED = "the run has not ended: it was killed or still goes on; what follows is from the trials kept so far"
 _NEWEST_FIRST = "order by started desc, id desc"
 _RUN = "select id, finished, body from evalrun_runs"
 
@@ -205,10 +204,11 @@ def _find(connection: Connection, reference: str) -> Row:
     return connection.rows(f"{_RUN} where id = :id", {"id": ids[0]})[0]
 
 
-def runs(connection: Connection, limit: int) -> tuple[RunHeader, ...]:
-    """Headers, the newest first."""
-    rows = connection.rows(f"select body from evalrun_runs {_NEWEST_FIRST} limit :limit", {"limit": limit})  # noqa: S608
-    return tuple(decode(RunResult, body).header for (body,) in rows)
+def runs(connection: Connection, limit: int) -> tuple[RunResult, ...]:
+    """Runs without their trials, the newest first; one that has not ended says so in its notices."""
+    rows = connection.rows(f"{_RUN} {_NEWEST_FIRST} limit :limit", {"limit": limit})
+    found = [(decode(RunResult, body), finished is not None) for _, finished, body in rows]
+    return tuple(run if ended else replace(run, notices=(*run.notices, UNFINISHED)) for run, ended in found)
 
 
 def exchanges(connection: Connection, run: str, scenario: str, number: int) -> tuple[Exchange, ...]:

@@ -68,9 +68,9 @@ async def run_named(store: Store, root: Path, reference: str) -> RunResult:
 
 async def newest_of(store: Store, commit: str) -> RunResult | None:
     """The newest run of a commit, if one is kept."""
-    for header in await store.runs(LOOKED_BACK):
-        if header.commit == commit:
-            return await store.load(header.id)
+    for run in await store.runs(LOOKED_BACK):
+        if run.header.commit == commit:
+            return await store.load(run.header.id)
     return None
 
 

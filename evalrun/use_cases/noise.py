@@ -23,7 +23,7 @@ async def noise_of(start: Path, last: int, environ: Mapping[str, str], overrides
     store = make_store(settings)
     try:
         await store.open()
-        runs: list[RunResult] = [await store.load(h.id) for h in await store.runs(last)]
+        runs: list[RunResult] = [await store.load(r.header.id) for r in await store.runs(last)]
     finally:
         await store.close()
     found = measure(repeated(runs), settings.evidence)

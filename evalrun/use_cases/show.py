@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -10,8 +11,11 @@ from pathlib import Path
 from evalrun.errors import UnknownName
 from evalrun.interfaces.stores import Store
 from evalrun.loading.settings import Overrides, load_settings
-from evalrun.results import RunHeader, RunResult
+from evalrun.results import UNFINISHED, RunResult
 from evalrun.use_cases.wiring import make_store
+from evalrun.verdict import Verdict
+
+SHORT_COMMIT = 7
 
 
 async def kept_run(
@@ -29,13 +33,23 @@ async def kept_run(
     return _only(run, scenario) if scenario else run
 
 
-async def kept_runs(start: Path, limit: int, environ: Mapping[str, str], overrides: Overrides) -> tuple[RunHeader, ...]:
-    """The newest runs first. Raises StoreFailed, FileProblems."""
+async def kept_runs(start: Path, limit: int, environ: Mapping[str, str], overrides: Overrides) -> tuple[RunResult, ...]:
+    """The newest runs first, without their trials. Raises StoreFailed, FileProblems."""
     store = await _opened(start, environ, overrides)
     try:
         return await store.runs(limit)
     finally:
         await store.close()
+
+
+def run_line(run: RunResult) -> str:
+    """One run for a list: id, start, target, verdicts with the exit code, selection, commit."""
+    header = run.header
+    found = Counter(s.verdict for s in run.scenarios)
+    counts = ", ".join(f"{found[v]} {v.value.replace('_', ' ')}" for v in Verdict if found[v]) or "no scenario"
+    ended = "not ended" if UNFINISHED in run.notices else f"{counts} (exit {run.exit_code})"
+    commit = [header.commit[:SHORT_COMMIT]] if header.commit else []
+    return "  ".join([header.id, f"{header.started:%Y-%m-%d %H:%M}", header.target, ended, header.selection, *commit])
 
 
 async def _opened(start: Path, environ: Mapping[str, str], overrides: Overrides) -> Store:

@@ -118,8 +118,8 @@ def test_a_failed_report_leaves_the_earlier_file(project: Path) -> None:
 def test_runs(project: Path) -> None:
     """The newest first, one line each."""
     assert shown("runs").splitlines() == [
-        "2026-12-01-7f3a2b  2026-12-01 09:30  ori  9 of 37 scenarios  3f2c1ab",
-        "2026-12-01-aaaaaa  2026-12-01 09:00  ori  4 of 37 scenarios  3f2c1ab",
+        "2026-12-01-7f3a2b  2026-12-01 09:30  ori  1 pass, 4 fail, 1 unstable, 1 error, 1 invalid, 1 not run (exit 1)  9 of 37 scenarios  3f2c1ab",
+        "2026-12-01-aaaaaa  2026-12-01 09:00  ori  4 fail (exit 1)  4 of 37 scenarios  3f2c1ab",
     ]
     assert len(shown("runs", "--limit", "1").splitlines()) == 1
 

@@ -79,8 +79,17 @@ def test_a_profile_is_laid_over_the_file(tmp_path: Path) -> None:
     assert settings.models[Role.AGENT] == LOCAL
     entry = "evalrun.sample_orchestrator.adapter:Ori"
     assert settings.targets["ori"] == TargetSettings(name="ori", entry=entry, database="postgresql://db/x")
-    with pytest.raises(UnknownName, match="did you mean `ci`"):
+    with pytest.raises(UnknownName, match="did you mean `ci`") as found:
         load_settings(tmp_path, Overrides(profile="cii"), {})
+    assert found.value.remedy == "add [tool.evalrun.profiles.cii] to it"
+
+
+def test_the_cure_for_an_unknown_profile_is_for_the_file_there_is(tmp_path: Path) -> None:
+    """An evalrun.toml has its tables without a prefix."""
+    (tmp_path / "evalrun.toml").write_text(BOT, "utf-8")
+    with pytest.raises(UnknownName, match=r"no profile 'main' in evalrun\.toml") as found:
+        load_settings(tmp_path, Overrides(profile="main"), {})
+    assert found.value.remedy == "add [profiles.main] to it"
 
 
 def test_every_field_can_be_set(tmp_path: Path) -> None:

@@ -151,7 +151,7 @@ def test_runs_are_found_by_the_end_of_their_id(file: Path) -> None:
             await keep(store, named(run_of(passed()), name, minute))
         for reference, expected in (("last", 2), (names[0], 0), ("bbb111", 1), ("222", 2)):
             assert (await store.load(reference)).header.id == names[expected]
-        assert [h.id for h in await store.runs(2)] == [names[2], names[1]]
+        assert [r.header.id for r in await store.runs(2)] == [names[2], names[1]]
         with pytest.raises(UnknownName, match="end of 2 runs") as found:
             await store.load("111")
         assert found.value.remedy == f"one of {names[1]}, {names[0]}"
